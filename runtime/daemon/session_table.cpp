@@ -13,10 +13,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of a worker whose program has ended: it says little, unless it is hostile.
+/// Packets read from a worker whose program has ended: it says little, unless it is hostile.
 constexpr int kLastPackets = 64;
 
-/// Of the worker's process, and of its program: who crowds out its own device is not excused by that.
+/// Time of the worker's process and of its program: a program that crowds out its own device is not excused
+/// by that.
 std::optional<std::chrono::nanoseconds> time_of_both(pid_t worker, pid_t program) {
   const auto ran = processor_time(worker);
   if (!ran) return ran;
@@ -24,8 +25,8 @@ std::optional<std::chrono::nanoseconds> time_of_both(pid_t worker, pid_t program
   return *ran + processor_time(program).value_or(std::chrono::nanoseconds(0));
 }
 
-/// What a worker has said; nothing if it has not, or has hung up: then its socket is not looked at any more,
-/// and its end follows.
+/// The worker's next packet; nothing if there is none, or if the worker has hung up: then its socket is
+/// watched no longer, and its end follows.
 std::optional<std::string> next_packet(const Socket& socket, EventLoop::Watch& watch) {
   auto packet = socket.receive_text();
   if (packet && packet->kind == Packet::Kind::message) return std::move(packet->text);
@@ -69,7 +70,7 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   return {};
 }
 
-/// The worker looks at it before it cuts a launch.
+/// The worker reads the floor before it cuts a launch.
 void SessionTable::tell_slicing_floor(Session& session) const {
   for (session::DeviceTurn& turn : session.turns.page().devices) {
     turn.slicing_floor.store(needs_.config.tuning.slicing_floor, std::memory_order_relaxed);
@@ -107,16 +108,16 @@ Result<void> SessionTable::watch_client(Session& session) {
 void SessionTable::on_client_message(SessionId id) {
   Session* const session = sessions_.find(id);
   if (session == nullptr || answer_question(*session)) return;
-  // A tenant has nothing else to say after its hello: this is the end, one way or the other.
-  // A program whose session is lost may end before its worker has been heard, which may go on talking.
+  // A client has nothing else to say after its hello: this is its end, in any case. A program whose session
+  // is lost may end before its worker has been heard; the worker may go on talking.
   for (int left = kLastPackets; left > 0 && session->stage != Session::Stage::ending; --left) {
     if (!hear_worker(*session)) break;
   }
   end(*session, "its program ended");
 }
 
-/// Whether the program asks for what its driver has said, and goes on. It asks once, before it ends: beyond a
-/// budget it is another program.
+/// Returns whether the program asks for its driver's messages and goes on. A program asks once, before it
+/// ends: beyond a budget it is another program.
 bool SessionTable::answer_question(Session& session) {
   const bool may_ask = (session.features & session::kDriverMessages) != 0;
   if (!may_ask || session.stage != Session::Stage::running || !session.messages) return false;
@@ -130,7 +131,8 @@ bool SessionTable::answer_question(Session& session) {
   return true;
 }
 
-/// From now on, and what was said while the worker started. What its socket has no room for is lost.
+/// Sends the driver's messages from now on, and those from while the worker started. Messages beyond the
+/// socket's room are lost.
 void SessionTable::tell_of_driver(Session& session) {
   if (!session.messages) return;
   session.messages->tell_program([&client = session.client](const WorkerOutput::Lines& lines) {
@@ -172,8 +174,8 @@ void SessionTable::on_worker_text(Session& session, const std::string& text) {
   }
 }
 
-/// One packet at a time, so that a worker that floods the daemon keeps nobody waiting; and one that does not
-/// read its answers is told so once its socket is full.
+/// Handles one packet at a time, so that a worker that floods the daemon keeps nobody waiting. A worker that
+/// does not read its answers gets an error once its socket is full.
 void SessionTable::on_ledger_message(SessionId id) {
   Session* const found = sessions_.find(id);
   if (found == nullptr) return;
@@ -258,7 +260,7 @@ session::Welcome SessionTable::welcome_of(const Session& session) const {
 void SessionTable::on_worker_end(SessionId id) {
   Session* const session = sessions_.find(id);
   if (session == nullptr) return;
-  // Why it has ended may still lie in its channel.
+  // The reason for the worker's end may still lie in its channel.
   while (session->stage != Session::Stage::ending && hear_worker(*session)) {
   }
   if (session->messages) session->messages->finish();
@@ -269,7 +271,7 @@ void SessionTable::on_worker_end(SessionId id) {
   departures_.go_on(sessions_, *session);
 }
 
-// -- what people and programs do to sessions
+// -- interventions of people and programs
 
 const Session* SessionTable::find(SessionId id) const {
   const Session* const session = sessions_.find(id);
@@ -328,7 +330,7 @@ void SessionTable::expire(Time now) {
   for (Session* const session : to_clear) departures_.go_on(sessions_, *session);
 }
 
-// -- a daemon that makes way for the next
+// -- handing over to the next daemon
 
 std::vector<HandedSession> SessionTable::handed() const {
   std::vector<HandedSession> list;

@@ -1,8 +1,8 @@
 // All sessions and their life: starting a worker for a client, handing over the memory, hearing both, and
 // clearing up when one of the two is gone. Never waits for a client or a worker.
 //
-// What there is to do in each part of that life is in sessions/; this class moves sessions from one to the
-// next. Used by the server's thread only.
+// The steps in each part of that life are in sessions/; this class moves sessions from one part to the next.
+// Used by the server's thread only.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ class SessionTable {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// What sessions need on their way. All of it outlives the table.
+  /// The objects that sessions need in their life. All of them outlive the table.
   struct Needs {
     const Config& config;
     EventLoop& events;
@@ -42,8 +42,8 @@ class SessionTable {
   };
   explicit SessionTable(const Needs& needs);
 
-  /// Starts a worker for a client that said hello. The client hears of the outcome later, or at once by the
-  /// Error, which the caller must tell it.
+  /// Starts a worker for a client that said hello. The client hears of the outcome later; or this returns an
+  /// Error at once, which the caller must tell the client.
   Result<void> start(const session::Hello& hello, const PeerCredentials& peer, Socket& client);
 
   const Sessions& sessions() const { return sessions_; }
@@ -51,44 +51,44 @@ class SessionTable {
   bool empty() const { return sessions_.empty(); }
   /// A session that is not ending, or null.
   const Session* find(SessionId id) const;
-  /// Whether it, or its tenant, is paused.
+  /// Whether the session, or its tenant, is paused.
   bool is_suspended(const Session& session) const;
 
-  // -- a daemon that makes way for the next
+  // -- handing over to the next daemon
 
-  /// Whether no session is starting or ending: only then it can be handed over.
+  /// Whether no session is starting or ending: only then can the table be handed over.
   bool settled() const { return sessions_.all_in(Session::Stage::running); }
-  /// What a daemon after this one needs to know of all sessions. Descriptors stay this table's.
+  /// The facts about all sessions that a later daemon needs. Descriptors stay this table's.
   std::vector<HandedSession> handed() const;
   std::uint32_t last_id() const { return last_id_; }
-  /// Goes on with a session of the daemon before, whose tenant is known; takes its descriptors. On an Error
+  /// Goes on with a session of the earlier daemon, whose tenant is known; takes its descriptors. On an Error
   /// its worker is killed.
   Result<void> adopt(const HandedSession& handed);
-  /// Ended sessions that the daemon before knew of.
+  /// Ended sessions that the earlier daemon knew of.
   void continue_after(std::uint32_t last_id, const std::vector<Kill>& kills);
 
-  // -- what people and programs do to sessions
+  // -- interventions of people and programs
 
-  /// Has the sessions go by the configuration, which was read again, as far as they can.
+  /// Applies the configuration, which was read again, to the sessions as far as possible.
   void apply_configuration();
-  /// `fairgv kill`: ends it as if its worker had died. It must be one that find() has found.
+  /// `fairgv kill`: ends the session as if its worker had died. find() must have found it.
   void end(SessionId id, const std::string& reason);
-  /// `fairgv pause` and `resume` of one that find() has found.
+  /// `fairgv pause` and `resume` of a session that find() has found.
   void set_pause(SessionId id, const std::optional<control::Pause>& pause);
-  /// After a tenant was paused or resumed.
+  /// Call this after a tenant was paused or resumed.
   void tell_pauses(TenantId tenant) { suspensions_.tell(sessions_, tenant); }
   /// Ends sessions that broke the turn protocol.
   void end_broken();
-  /// Kills every worker; the table is empty when nothing is left of them.
+  /// Kills every worker. The table is empty once no process of theirs is left.
   void end_all(const std::string& reason);
-  /// Who looks at sessions once more, before the memory of each goes.
+  /// Sets a call that looks at each session once more, before its memory goes.
   void call_before_removal(std::function<void(Session&)> call) {
     departures_.call_before_removal(std::move(call));
   }
 
-  /// When expire() wants to be called.
+  /// The time at which expire() is to be called.
   std::optional<Time> deadline() const;
-  /// Ends sessions whose worker does not become ready, and goes on with what takes its time.
+  /// Ends sessions whose worker does not become ready in time, and goes on with ends that take their time.
   void expire(Time now);
 
  private:
@@ -106,7 +106,7 @@ class SessionTable {
   void on_long_command(Session& session, const session::LongCommand& command);
   Result<void> admit(Session& session);
   session::Welcome welcome_of(const Session& session) const;
-  /// What the dispatchers need of it, while it is in the table.
+  /// The part of the session that the dispatchers need while it is in the table.
   DispatchedSession dispatched(Session& session) const;
   void on_worker_end(SessionId id);
   void end(Session& session, const std::string& reason, std::optional<Fault> fault = {}) {

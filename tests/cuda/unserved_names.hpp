@@ -1,5 +1,5 @@
-// What docs/SOFTCUDA.md and docs/CUDA.md list between two marks, word for word as the table of entry points
-// has it.
+// The list between two marks in docs/SOFTCUDA.md and docs/CUDA.md, word for word as the table of entry points
+// gives it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "cuda-shim/api/entry/entry_points.hpp"
 
-/// Names, each once, in the table's order; a name of which only old versions are missing is not among them.
+/// Names, each once, in the table's order; a name that lacks only old versions is not among them.
 inline std::string unserved_names() {
   std::set<std::string> served;
   for (const auto& entry : fairgv::cuda::entry_points()) {

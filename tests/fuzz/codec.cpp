@@ -1,5 +1,5 @@
-// Every message of the protocol: any bytes are refused or decoded; what was decoded is encoded and comes
-// back.
+// Every message of the protocol: any bytes are refused or decoded; a decoded message is encoded again and
+// comes out the same.
 #include <algorithm>
 #include <cstring>
 
@@ -50,7 +50,7 @@ void add_calls(std::vector<Function>& to, wire::TypeList<Call...>) {
   (to.push_back(&round_trip<Call>), ...);
 }
 
-/// Also what only the front end decodes.
+/// Includes messages that only the front end decodes.
 std::vector<Function> all_messages() {
   std::vector<Function> all;
   add_calls(all, wire::AllCalls{});
@@ -65,8 +65,8 @@ std::vector<Function> all_messages() {
   return all;
 }
 
-/// The first byte says which message; a decoder that runs on the wrong bytes is the rule, so all are tried
-/// when it names none.
+/// The first byte names the message. Since a decoder may always get the wrong bytes, all decoders run when
+/// the byte names no message.
 void run_codec(Input input) {
   static const std::vector<Function> kAll = all_messages();
   if (input.empty()) return;

@@ -1,6 +1,6 @@
-// What anybody may say to the daemon: packets to a daemon that serves in this process, and the same texts to
-// every parser of the sockets' protocol, whichever side it is of. Each packet is answered or ends the
-// connection, and the daemon goes on.
+// Packets to the daemon, which anybody may send: to a daemon that serves in this process, and the same texts
+// to every parser of the sockets' protocol, for either side. Each packet is answered or ends the connection,
+// and the daemon goes on.
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ class DaemonHere {
   Socket connect() const {
     auto socket = Socket::connect(path_);
     expect(static_cast<bool>(socket), "the daemon serves");
-    // The bound only keeps a daemon that hangs from hanging the fuzzer.
+    // The bound only prevents a daemon that hangs from blocking the fuzzer.
     const timeval patience{60, 0};
     ::setsockopt(socket->fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     return std::move(socket).value();
@@ -55,7 +55,7 @@ class DaemonHere {
   std::atomic<bool> ready_{false};
 };
 
-/// Of what this process' own user may do.
+/// Requests that this process' own user may make.
 bool asks_to_end(const std::string& text) {
   using Command = control::ControlRequest::Command;
   const auto request = control::parse_control_request(text);

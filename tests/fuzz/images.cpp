@@ -1,5 +1,5 @@
-// What CUDA programs load: fatbins, and PTX, which is read, rewritten so that kernels can run in parts, and
-// translated. All of it comes from tenants and is read in their workers.
+// Images that CUDA programs load: fatbins, and PTX, which the worker reads, rewrites so that kernels can run
+// in parts, and translates. All of them come from tenants.
 #include <cstring>
 #include <string>
 
@@ -31,7 +31,7 @@ std::string text() {
   return std::string(kHead) + std::string(kKernelText);
 }
 
-/// A fatbin with one stored text, as fatbin.hpp has the layout.
+/// A fatbin with one stored text, in the layout of fatbin.hpp.
 std::string container(std::string payload) {
   payload.resize((payload.size() + 8) / 8 * 8);
   constexpr std::uint32_t kEntryHeader = 64;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr const Target& kTarget = FAIRGV_FUZZ_TARGET;
 
-/// libFuzzer's own changes know nothing of an input's structure, ours nothing of coverage: half of each.
+/// libFuzzer's own changes ignore an input's structure, and ours ignore coverage: half of the changes are of
+/// each kind.
 std::size_t mutate(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
   Random random(seed);
   if (random() % 2 == 0) return LLVMFuzzerMutate(data, size, most);
@@ -27,8 +28,8 @@ std::size_t mutate(std::uint8_t* data, std::size_t size, std::size_t most, unsig
 }  // namespace
 }  // namespace fairgv::fuzz
 
-/// Compilers in drivers install handlers of their own for what ends a process, and libFuzzer leaves them: it
-/// would not say which input it was. So all that is installed is installed now, and taken back.
+/// Compilers in drivers install their own handlers for signals that end a process, and libFuzzer leaves these
+/// handlers in place: it would not report the input. So all handlers are installed now, and taken back.
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
   for (const fairgv::fuzz::Bytes& seed : fairgv::fuzz::kTarget.seeds()) fairgv::fuzz::kTarget.run(seed);
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGINT, SIGTERM}) {

@@ -1,5 +1,5 @@
-// What a worker prints: any bytes, in any pieces, at any times, become plain lines of bounded length, and no
-// more than the budget.
+// The worker's output: any bytes, in any pieces, at any times, become plain lines of bounded length, and no
+// more lines than the budget.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -24,7 +24,7 @@ void expect_plain(const std::vector<std::string>& lines) {
   }
 }
 
-/// Two bytes say how long a piece is and when it comes; the piece follows.
+/// Two bytes give a piece's length and time; the piece follows.
 void run_output(Input input) {
   OutputLines output;
   OutputLines::Time now{};
@@ -43,7 +43,7 @@ void run_output(Input input) {
   lines += rest.size();
   const auto seconds =
       static_cast<std::size_t>(std::chrono::ceil<std::chrono::seconds>(now.time_since_epoch()).count());
-  // Each may come with one that tells how many were left out.
+  // Each line may come with a second line that tells how many lines were left out.
   expect(lines <= 2 * (static_cast<std::uint64_t>(OutputLines::kBudget.burst) +
                        seconds * static_cast<std::uint64_t>(OutputLines::kBudget.per_second) +
                        OutputLines::kLastWords + 1),

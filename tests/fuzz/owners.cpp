@@ -1,5 +1,5 @@
-// Any text in the place of /etc/subuid: what is read of it lies in bounds, and every id is found in the
-// ranges that hold it and in no others.
+// Any text in the place of /etc/subuid: the parsed ranges lie in bounds, and every id is found in the ranges
+// that hold it and in no others.
 #include <algorithm>
 #include <limits>
 #include <string_view>

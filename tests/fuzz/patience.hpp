@@ -1,5 +1,5 @@
-// How long a target waits for what must end. A process that lies stopped, or gets no core, is not impatient
-// when it goes on: between two looks no more than a moment counts.
+// The time for which a target waits for something that must end. A process that was stopped, or got no core,
+// does not give up when it goes on: between two looks no more than a moment counts.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ class Patience {
  public:
   explicit Patience(std::chrono::seconds most) : left_(most) {}
 
-  /// Whether nobody should wait any longer. To be asked again and again while waiting.
+  /// Whether to stop waiting. Call it again and again while waiting.
   bool is_over() {
     constexpr Clock::duration kMoment = std::chrono::milliseconds(100);
     const auto now = Clock::now();

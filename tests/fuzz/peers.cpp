@@ -1,6 +1,6 @@
-// The texts that decide whom a client believes: the administrator's list of users, and the kernel's map of a
-// user namespace. A list is refused, or says the same when it is written again; neither trusts more for being
-// longer.
+// The texts that decide which daemon a client believes: the administrator's list of users, and the kernel's
+// map of a user namespace. A list is refused, or means the same when it is written again; a longer text of
+// either kind trusts nobody more.
 #include <algorithm>
 #include <string>
 

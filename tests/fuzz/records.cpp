@@ -25,7 +25,7 @@ void append_number(Bytes& to, std::size_t number) {
   to.push_back(static_cast<std::uint8_t>(number >> 8));
 }
 
-/// A number that code likes to get wrong, or one that looks like an id.
+/// A number that code often mishandles, or a number that looks like an id.
 std::uint64_t tempting(Random& random) {
   constexpr std::array<std::uint64_t, 14> kEdges{
       0,           1,          2,           3,          64,         4096,       1U << 20,

@@ -10,7 +10,7 @@ struct Record {
   Bytes bytes;
 };
 
-/// Any bytes are some records: a length beyond the end means the rest.
+/// Splits any bytes into records: a length beyond the end means the rest.
 std::vector<Record> split(Input input);
 Bytes joined(const std::vector<Record>& records);
 

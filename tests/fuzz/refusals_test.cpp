@@ -1,4 +1,4 @@
-// What no front end of ours sends ends the session with a reason, before a driver sees it.
+// Messages that no front end of ours sends end the session with a reason, before a driver sees them.
 #include <CL/cl.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ class Refusals : public ::testing::Test {
   }
 
   const wire::Command command{kQueue, {}, {}};
-  /// Low enough to be reached soon.
+  /// Limits low enough to be reached soon.
   const vgpu::IssueLimits limits{.waits = std::uint64_t{1} << 17, .notices = std::uint64_t{1} << 14};
   WorkerSession session{{}, limits};
 };
@@ -129,7 +129,7 @@ TEST(Bounds, AnImagesMemoryIsThatOfWhatItLiesIn) {
   const auto outer = std::make_shared<Image>();
   outer->memory = part;
   Image image;
-  EXPECT_TRUE(is_apart({8192, 1}, image)) << "it has its own";
+  EXPECT_TRUE(is_apart({8192, 1}, image)) << "the image has memory of its own";
   image.memory = outer;
   EXPECT_FALSE(is_apart({8192, 1}, image));
   EXPECT_FALSE(is_apart({0, 65536}, image));
@@ -151,7 +151,7 @@ TEST_F(Refusals, PartsLieInTheirBuffersAndHaveNone) {
 TEST_F(Refusals, AnImageInABufferIsNoLargerThanTheBuffer) {
   wire::CreateImageFromMemory row{kNew, kBuffer, CL_MEM_READ_WRITE, {}};
   row.description = {CL_R, CL_FLOAT, CL_MEM_OBJECT_IMAGE1D_BUFFER, 1025, 0, 0, 0, 0};
-  accept(row);  // its answer says no
+  accept(row);  // the answer refuses it
   out_of_bounds(wire::EnqueueFillImage{command, kNew, {0, 0, 0}, {1026, 1, 1}, {}});
   wire::ImageDescription pitched{CL_R, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, 16, 4, 0, 0, 1 << 20};
   EXPECT_EQ(vgpu::opencl::bytes_in_memory(pitched, 4), (std::uint64_t{3} << 20) + 64);
@@ -165,7 +165,7 @@ TEST_F(Refusals, AnArgumentIsGivenOnlyWhatItTakes) {
     const wire::ArgumentUpdate update[] = {{index, kind, 8, position}};
     refuse(wire::SetKernelArguments{kKernel, update, values}, "does not take");
   };
-  give(0, ArgumentKind::value);  // eight bytes of the client's in the place of a handle
+  give(0, ArgumentKind::value);  // eight bytes of the client's data in the place of a handle
   give(0, ArgumentKind::image, kImage.raw);
   give(1, ArgumentKind::local);
   give(2, ArgumentKind::memory, kBuffer.raw);
@@ -184,7 +184,7 @@ TEST_F(Refusals, ALocalSizeWithAZeroIsNoDriversToTry) {
   launch.local_size = {8, 0, 1};
   const auto range = vgpu::opencl::Launch::range_of(launch);
   EXPECT_EQ(range.error, CL_INVALID_WORK_GROUP_SIZE);
-  accept(launch);  // ends with that error
+  accept(launch);  // the launch ends with that error
   launch.local_size = {0, 8, 1};
   EXPECT_FALSE(vgpu::opencl::Launch::range_of(launch).has_local);
 }
@@ -206,7 +206,7 @@ TEST(LocalMemory, IsCountedBeforeADriverIsAsked) {
   EXPECT_EQ(asked({}), CL_SUCCESS);
   EXPECT_EQ(asked({2000, 1900}), CL_SUCCESS);
   EXPECT_EQ(asked({4097}), CL_OUT_OF_RESOURCES);
-  EXPECT_EQ(asked({2048, 2048}), CL_SUCCESS) << "all of it";
+  EXPECT_EQ(asked({2048, 2048}), CL_SUCCESS) << "all of the local memory";
   EXPECT_EQ(asked({2048, 2049}), CL_OUT_OF_RESOURCES);
   EXPECT_EQ(asked({kEnd, kEnd}), CL_OUT_OF_RESOURCES);
 }
@@ -225,7 +225,7 @@ TEST_F(Refusals, APartitionHasAnEnd) {
 }
 
 TEST_F(Refusals, AnEmptySourceIsEmpty) {
-  // A driver takes length 0 for a text up to its null character, and the message has none.
+  // A driver takes length 0 for a text up to its null character, and the message has no null character.
   accept(wire::CreateProgramWithSource{kNew, kContext, ""});
   accept(wire::BuildProgram{kNew, {}, "", "/", wire::EventId::make(2, 1)});
 }
@@ -268,7 +268,7 @@ TEST_F(Refusals, NoticesThatNobodyTakesAreNotEndless) {
 TEST_F(Refusals, SpecializationConstantsAreForIntermediateLanguages) {
   const std::byte value[4] = {};
   accept(wire::CreateProgramWithSource{kNew, kContext, kPrograms[2]});
-  accept(wire::SetSpecializationConstant{kNew, 1, value});  // its answer says no; PoCL 3.1 asserts
+  accept(wire::SetSpecializationConstant{kNew, 1, value});  // the answer refuses it; PoCL 3.1 asserts
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Both ends of a ring, each against a peer that writes indices and headers as it likes: what is handed out
-// lies in the ring, whatever the shared memory says.
+// Both ends of a ring, each against a peer that writes any indices and headers: everything that an end hands
+// out lies in the ring, whatever the shared memory says.
 #include <algorithm>
 #include <cstring>
 
@@ -29,7 +29,7 @@ std::uint64_t number_of(const Bytes& bytes) {
   return number;
 }
 
-/// Reads as long as there is something; a corrupt ring is read no further.
+/// Reads as long as there are messages; a corrupt ring is read no further.
 bool read_all(ring::RingConsumer& consumer, SharedRing& shared) {
   for (std::uint64_t read = 0; read <= kSlots; ++read) {
     ring::RecordHeader header;

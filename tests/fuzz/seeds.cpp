@@ -1,4 +1,4 @@
-// Writes what fuzzing begins with: fuzz_seeds FOLDER makes FOLDER/TARGET/seed-N for every target.
+// Writes the seeds of fuzzing: fuzz_seeds FOLDER makes FOLDER/TARGET/seed-N for every target.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
 // Every fuzz target on its seeds, and on random changes of them: under every compiler and sanitizer that the
-// test-suite is built with. Looking for more is tools/fuzz' work.
+// test-suite is built with. tools/fuzz searches longer.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,7 +19,8 @@ TEST_P(FuzzTarget, TakesItsSeeds) {
 }
 
 TEST_P(FuzzTarget, TakesRandomChangesOfItsSeeds) {
-  // A worker's inputs begin sessions on the real driver, whose own crashes are for tools/fuzz to find.
+  // A worker's inputs begin sessions on the real driver; tools/fuzz is the place to find that driver's own
+  // crashes.
   const int rounds = GetParam() == &kWorker ? 8 : 40;
   Random random(harness::printed_seed());
   for (Bytes input : GetParam()->seeds()) {

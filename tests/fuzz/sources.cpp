@@ -1,5 +1,5 @@
-// OpenCL C as tenants write it, or do not: the worker looks for reasons not to cut its kernels, and puts a
-// prelude in front of it.
+// OpenCL C as tenants write it, and other text: the worker looks for reasons not to cut its kernels, and puts
+// a prelude in front of it.
 #include <string>
 
 #include "runtime/vgpu/opencl/programs/recipe.hpp"

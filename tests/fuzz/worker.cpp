@@ -1,6 +1,6 @@
 // The worker's handlers on the machine's real driver: a sequence of messages that a client may have written,
-// between which it writes to its arena. What is no message, names what is not there, or lies outside of where
-// it should, ends the session with a reason, before the driver sees it.
+// with writes to the client's arena in between. A text that is no message, names missing objects, or lies
+// outside of its bounds ends the session with a reason, before the driver sees it.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -12,7 +12,7 @@
 namespace fairgv::fuzz {
 namespace {
 
-/// As many sessions as may still be in a driver's callback that has reported their last command.
+/// The number of sessions that may still be in a driver's callback that has reported their last command.
 constexpr std::size_t kLingering = 8;
 
 WorkerSession::Turns turns_of(std::uint8_t options) {
@@ -20,7 +20,7 @@ WorkerSession::Turns turns_of(std::uint8_t options) {
   return {.slice = std::chrono::milliseconds(contended ? 6 : 0), .cut = (options & 2U) != 0};
 }
 
-/// The first byte says how the session is scheduled.
+/// The first byte selects the scheduling of the session.
 void run_worker(Input input) {
   static auto& sessions =
       *new std::deque<std::unique_ptr<WorkerSession>>;  // the driver would end before them

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMostWorkItems = 1 << 14;
 constexpr std::uint64_t kMostBytes = 1 << 24;
-/// Beyond this no driver tries.
+/// No driver tries to allocate more than this.
 constexpr std::uint64_t kImpossible = std::uint64_t{1} << 44;
 
 bool takes_much(std::uint64_t bytes) {
@@ -28,12 +28,13 @@ bool takes_much(const wire::ImageDescription& image) {
   return takes_much(bytes);
 }
 
-/// Compilers are not ours to test, and slow.
+/// Compilers are slow, and not ours to test.
 bool is_unknown(std::string_view text, std::span<const std::string_view> known) {
   return std::find(known.begin(), known.end(), text) == known.end();
 }
 
-/// What PoCL takes for a program of its own, for LLVM's, or for SPIR-V: code, and readers of others.
+/// Bytes that PoCL takes for a program of its own, for LLVM's, or for SPIR-V: code, and input for foreign
+/// parsers.
 bool may_be_code(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return std::ranges::any_of(std::initializer_list<std::string_view>{"pocl", "BC", "\x03\x02\x23\x07"},

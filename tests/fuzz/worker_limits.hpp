@@ -1,5 +1,5 @@
-// Calls that no input may make, although any client may: they are allowed to take long, to take much memory,
-// or to run code of their own (which on a CPU is what a kernel is).
+// Calls that no input may make, although any client may: they may take long, take much memory, or run code of
+// their own (a kernel on a CPU does).
 #pragma once
 
 #include <cstddef>

@@ -47,7 +47,7 @@ class Script {
   }
   const std::vector<Record>& records() const { return records_; }
 
-  // ---- what most scripts begin with
+  // ---- the beginning of most scripts
 
   Script& queue(std::uint64_t properties = 0) {
     const wire::DeviceIndex devices[] = {0};

@@ -1,4 +1,4 @@
-// What an honest client would send, as sequences of records: where fuzzing of the worker begins.
+// Sequences of records as an honest client would send them: fuzzing of the worker begins with these.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace fairgv::fuzz {
 
-// Kinds of records that are no opcode.
-/// The client writes to its arena: 16 bits of where, then the bytes.
+// Kinds of records that are not opcodes.
+// The client writes to its arena: 16 bits of position, then the bytes.
 inline constexpr std::uint16_t kScribble = 0xFFF0;
-/// Nothing is said until the driver has nothing left.
+/// No message is sent until the driver has no work left.
 inline constexpr std::uint16_t kSettle = 0xFFF1;
 
-/// All programs that an input may have built. Their kernels touch no memory that they are given: with the
-/// wrong buffers that would be the tenant's own harm.
+/// All programs that an input may have built. Their kernels do not touch the memory that they are given: with
+/// the wrong buffers that would only harm the tenant itself.
 inline constexpr std::array<std::string_view, 3> kPrograms{
     R"(__kernel void plain(__global float* a, __constant int* b, __local float* c, float4 d, int e) {}
 __kernel void more(read_only image2d_t i, write_only image2d_t o, sampler_t s, __global int* g) {}

@@ -12,7 +12,7 @@
 namespace fairgv::fuzz {
 namespace {
 
-/// No driver needs so long for what an input may ask of it: it hangs, or a completion was lost.
+/// No driver needs so long for an input's work: it hangs, or a completion was lost.
 constexpr std::chrono::seconds kPatience{120};
 
 vgpu::opencl::Driver& driver() {
@@ -37,7 +37,7 @@ std::optional<wire::EventId> completion_of(wire::Opcode opcode, std::span<const 
   return call.completion;
 }
 
-/// The event of a call that the slow lane works on, which a front end waits for before it goes on.
+/// The event of a call on the slow lane, for which a front end waits before it goes on.
 std::optional<wire::EventId> awaited(wire::Opcode opcode, std::span<const std::byte> bytes) {
   if (auto event = completion_of<wire::BuildProgram>(opcode, bytes)) return event;
   if (auto event = completion_of<wire::CompileProgram>(opcode, bytes)) return event;
@@ -131,7 +131,7 @@ Result<void> WorkerSession::handle(wire::Opcode opcode, std::span<const std::byt
 
 void WorkerSession::settle() {
   Patience patience(kPatience);
-  // What waits for a time to be issued at is work, too: a later pump would issue it.
+  // Work that waits for its time of issue counts, too: a later pump would issue it.
   const auto waits_for_a_time = [this] { return loop_.deadline().at != vgpu::TimePoint::max(); };
   do {
     loop_.pump();
@@ -154,7 +154,7 @@ void WorkerSession::read_replies() {
   while (notices_.peek(header, payload) == ring::RingConsumer::Next::record) notices_.pop();
 }
 
-/// As the front end does before it names an event.
+/// The front end does this before it names an event.
 void WorkerSession::claim_slot(wire::EventId event) {
   if (event.index() >= segment_.slots().size()) return;
   segment_.slots()[event.index()].state.store(ring::SlotState::make(event.generation(), vgpu::kQueued));

@@ -23,19 +23,19 @@ class WorkerSession {
   };
 
   explicit WorkerSession(const Turns& turns, const vgpu::IssueLimits& limits = {});
-  /// Waits for what the driver has; commands that wait for the client never begin.
+  /// Waits for the driver's work; commands that wait for the client never begin.
   ~WorkerSession();
 
-  /// One message, as it came from the ring. An Error if the front end broke the protocol with it: then the
-  /// session is over.
+  /// Handles one message, as it came from the ring. An Error if the front end broke the protocol with it:
+  /// then the session is over.
   Result<void> handle(wire::Opcode opcode, std::span<const std::byte> bytes);
 
-  /// Issues what may be issued, and waits until the driver has nothing.
+  /// Issues the commands that may be issued, and waits until the driver has no work.
   void settle();
 
   std::span<std::byte> arena() const { return segment_.arena(); }
 
-  /// As the front end does before it names an event, and what its slot says from then on.
+  /// Claims an event's slot, as the front end does before it names the event, and writes its status.
   void claim_slot(wire::EventId event);
   std::int32_t status(wire::EventId event) const;
 
@@ -53,10 +53,10 @@ class WorkerSession {
   vgpu::Executor::Loop& loop_;
   vgpu::opencl::Handlers backend_;
   vgpu::Replies replies_;
-  std::vector<std::byte> reply_;  // as much of it as has come
+  std::vector<std::byte> reply_;  // the part that has come
 };
 
-/// Does what a record of worker_script.hpp says, if it is not beyond the limits. An Error as handle()'s.
+/// Plays a record of worker_script.hpp, if it is within the limits. An Error as handle()'s.
 Result<void> play(const Record& record, WorkerSession& session);
 
 }  // namespace fairgv::fuzz

@@ -1,5 +1,5 @@
-# API behaviour on whatever platform is visible. The program links OpenCL and GoogleTest, nothing of the project:
-# once on the bare driver, once as a tenant, with the same expectations.
+# API behaviour on the visible platform. The program links OpenCL and GoogleTest, nothing of the project: it runs once
+# on the bare driver and once as a tenant, with the same expectations.
 add_executable(opencl_api_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl/argument_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/opencl/command_buffer_error_test.cpp
@@ -31,8 +31,8 @@ add_executable(opencl_api_test
 target_include_directories(opencl_api_test PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../..)
 target_link_libraries(opencl_api_test PRIVATE OpenCL::OpenCL GTest::gtest_main Threads::Threads fairgv_warnings)
 
-# On the bare driver. The tests of sub-devices in a process of their own: PoCL 3.1 sometimes does not survive what comes
-# after them. Nothing of the project is in this process, and nothing for sanitizers to find.
+# On the bare driver. The tests of sub-devices run in a process of their own: PoCL 3.1 sometimes does not survive the
+# tests after them. Nothing of the project is in this process, and nothing for sanitizers to find.
 if(NOT FAIRGV_SANITIZE)
   add_test(NAME opencl_api_native COMMAND opencl_api_test --gtest_filter=-SubDevices.*)
   add_test(NAME opencl_api_native_sub_devices COMMAND opencl_api_test --gtest_filter=SubDevices.*)

@@ -53,8 +53,8 @@ if(FAIRGV_CUDA_INCLUDE)
   target_sources(system_test PRIVATE system/cuda_worker_memory_test.cpp system/cuda_worker_test.cpp)
   add_dependencies(system_test fairgv-softcuda)
 endif()
-# The tests start the programs that lie beside them. What these say does not depend on what else runs; all others count
-# processes, shares or seconds.
+# The tests start the programs that lie beside them. The results of these tests do not depend on other work of the
+# machine; all other tests count processes, shares or seconds.
 set(side_by_side "*/ApiThroughFairGV.*:*/WorkloadThroughFairGV.*:*/QuotaTable.*:*/LifeOfAProgram.*:*/BadInput.*\
 :*/AddressSpace.*:Names.*:CudaWorker.*:QuotaConfiguration.*:RawClient.*:Identity.*:Programs.*")
 gtest_discover_tests(system_test TEST_FILTER "${side_by_side}" TEST_LIST side_by_side_tests
@@ -62,7 +62,7 @@ gtest_discover_tests(system_test TEST_FILTER "${side_by_side}" TEST_LIST side_by
 gtest_discover_tests(system_test TEST_FILTER "-${side_by_side}" TEST_LIST serial_tests
   DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
-# A driver that needs a library which nobody finds.
+# A driver that needs a library which no linker finds.
 add_library(fairgv-test-lacked SHARED programs/lacked_library.cpp)
 add_library(lacking_driver MODULE programs/lacking_driver.cpp)
 target_link_libraries(lacking_driver PRIVATE fairgv-test-lacked)
@@ -74,7 +74,7 @@ target_compile_definitions(system_driver_test PRIVATE FAIRGV_LACKING_DRIVER="$<T
 add_dependencies(system_driver_test lacking_driver opencl_mistake fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop scan)
 gtest_discover_tests(system_driver_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
-# By itself, because it needs few of the programs above.
+# A program of its own, because it needs few of the programs above.
 add_executable(system_books_test system/books_test.cpp)
 target_link_libraries(system_books_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 target_compile_definitions(system_books_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -92,14 +92,13 @@ if(FAIRGV_CUDA_INCLUDE)
 endif()
 target_compile_definitions(system_device_time_test PRIVATE FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
 gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
-# What other users of the machine may have put in the daemon's place, and what people do to sessions by hand; for the
-# same reason.
+# Other users' processes in the daemon's place, and people's interventions in sessions; for the same reason.
 add_executable(system_peer_test system/containment/impostor_test.cpp system/pause_test.cpp)
 target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_peer_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
 gtest_discover_tests(system_peer_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
-# What the pages show, and the page that `fairgv bench all` writes.
+# The commands in the pages, and the page that `fairgv bench all` writes.
 add_executable(system_docs_test system/tools/docs_test.cpp system/tools/report_test.cpp)
 target_link_libraries(system_docs_test PRIVATE harness fairgv_warnings GTest::gtest_main)
 target_compile_definitions(system_docs_test PRIVATE
@@ -108,7 +107,7 @@ target_compile_definitions(system_docs_test PRIVATE
 add_dependencies(system_docs_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
 gtest_discover_tests(system_docs_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
-# What each driver of the machine answers where it may choose, and what a tenant hears.
+# The answers of each driver of the machine where it may choose, and the answers that a tenant gets.
 add_executable(driver_behaviours
   behaviours/events.cpp
   behaviours/launches.cpp

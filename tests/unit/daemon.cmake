@@ -59,7 +59,7 @@ add_executable(daemon_test
   ${PROJECT_SOURCE_DIR}/tools/fairgv/ps/long_commands.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/usage_time.cpp)
 target_link_libraries(daemon_test PRIVATE fairgv_daemon harness fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)
-# What the tests put into a worker's cage.
+# The program that the tests put into a worker's cage.
 add_executable(daemon_cage_probe ${CMAKE_CURRENT_LIST_DIR}/daemon/cage/cage_probe.cpp)
 target_link_libraries(daemon_cage_probe PRIVATE fairgv_warnings Threads::Threads)
 target_compile_definitions(daemon_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -1,4 +1,4 @@
-# What the pages say of the programs, and of each other.
+# The pages' statements about the programs, and about each other.
 add_executable(docs_test
   ${CMAKE_CURRENT_LIST_DIR}/docs/house_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/docs/link_test.cpp

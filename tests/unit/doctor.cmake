@@ -1,4 +1,4 @@
-# What `fairgv doctor` looks at, on prepared machines.
+# The checks of `fairgv doctor`, on prepared machines.
 add_library(doctor_crashing_driver MODULE ${CMAKE_CURRENT_LIST_DIR}/doctor/crashing_driver.cpp)
 target_link_libraries(doctor_crashing_driver PRIVATE fairgv_warnings)
 

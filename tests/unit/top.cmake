@@ -1,4 +1,4 @@
-# What `fairgv top` shows, and what its keys do; what `fairgv ps` prints and `fairgv trace` writes.
+# The screen and the keys of `fairgv top`; the output of `fairgv ps` and `fairgv trace`.
 add_executable(top_test
   ${CMAKE_CURRENT_LIST_DIR}/tools/ps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/top/controller_test.cpp

@@ -1,7 +1,7 @@
 // Sessions that broke the turn protocol, or held a device for too long, on their way from the dispatchers to
 // the server's thread, which ends them.
 //
-// Not thread-safe but for fd(): the dispatch loop has it under its lock.
+// Not thread-safe, except for fd(): the dispatch loop keeps this object under its lock.
 #pragma once
 
 #include <utility>

@@ -1,11 +1,11 @@
 // The dispatchers of all devices, and the sessions that have places at them.
 //
-// One Dispatcher per device. Devices that are the same hardware share that of the first of them, the others'
-// stay unused: their time is in the first one's books. A tenant is entitled to its share while it has
-// sessions that may run.
+// Each device has one Dispatcher. Devices that are the same hardware share the dispatcher of the first of
+// them, and the dispatchers of the others stay unused: all device time is in the books of the first. A tenant
+// is entitled to its share while it has sessions that may run.
 //
-// Pure logic beside the shared pages, time is an argument. Not thread-safe: the dispatch loop has them under
-// its lock.
+// Pure logic beside the shared pages; time is an argument. Not thread-safe: the dispatch loop keeps this
+// object under its lock.
 #pragma once
 
 #include <cstdint>
@@ -23,25 +23,26 @@
 
 namespace fairgv::daemon {
 
-/// What dispatching uses of a session. The memory must stay valid until remove_session() has returned.
+/// The part of a session that dispatching uses. The memory must stay valid until remove_session() has
+/// returned.
 struct DispatchedSession {
   SessionId id;
   TenantId tenant;
   std::uint32_t weight = sched::kDefaultWeight;
   session::TurnPage* turns = nullptr;  // device i of the worker at index i
   ring::SegmentHeader* header = nullptr;
-  int knock_fd = -1;     // the eventfd; stays the caller's
-  DeviceView devices{};  // that its worker sees
-  /// Its worker's process, so far; called by the loop's thread.
+  int knock_fd = -1;     // the eventfd; it stays the caller's
+  DeviceView devices{};  // the devices that the session's worker sees
+  /// Processor time of the worker's process so far; called by the loop's thread.
   ProcessorTimer ran{};
   bool suspended = false;
 };
 
 /// The books of a session that goes on under another dispatcher, by the host's devices.
 struct SessionBooks {
-  std::vector<std::uint64_t> used_ns;             // that was charged
-  std::vector<WorkCounters> work;                 // that was believed
-  std::vector<std::optional<TurnBooks>> turns{};  // that it has
+  std::vector<std::uint64_t> used_ns;             // device time that was charged
+  std::vector<WorkCounters> work;                 // work that was believed
+  std::vector<std::optional<TurnBooks>> turns{};  // the turn that the session has
 };
 
 class DeviceDispatchers {
@@ -59,13 +60,14 @@ class DeviceDispatchers {
 
   // -- devices
 
-  /// Policies change where their names do.
+  /// A device changes its policy only where the policy's name changes.
   void set_rules(DeviceRules rules, Time now);
-  /// On one device, or on all; until set_rules().
+  /// Sets the policy of one device, or of all; it holds until set_rules().
   void set_policy(const std::string& policy, std::optional<std::uint32_t> device, Time now);
-  /// One more, behind the others; `hardware` is the first that is the same, or itself.
+  /// Adds a device behind the others; `hardware` is the first device that is the same hardware, or the device
+  /// itself.
   Dispatcher& add(std::uint32_t hardware);
-  /// Forgets everything, tenants too. Only without sessions.
+  /// Forgets everything, including tenants. Only without sessions.
   void clear();
   /// Whether turns are remembered when they end.
   void trace(bool on);
@@ -73,19 +75,19 @@ class DeviceDispatchers {
   std::vector<Dispatcher>& all() { return dispatchers_; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(dispatchers_.size()); }
   std::uint32_t hardware_of(std::uint32_t device) const { return hardware_[device]; }
-  /// The one that has the device's turns.
+  /// The dispatcher that gives out the device's turns.
   Dispatcher& of(std::uint32_t device) { return dispatchers_[hardware_[device]]; }
   const DeviceRule& rule(std::uint32_t device) const { return rules_.of(device); }
 
   // -- sessions
 
   void add_session(const DispatchedSession& session, Time now);
-  /// The same for a session that another process has served before.
+  /// Adds a session that another process has served before.
   void adopt_session(const DispatchedSession& session, const SessionBooks& books, Time now);
   void remove_session(SessionId id, Time now);
-  /// False if there is nothing to change. `weight` is its tenant's.
+  /// Returns false if there is nothing to change. `weight` is the tenant's.
   bool set_suspended(SessionId id, bool suspended, std::uint32_t weight, Time now);
-  /// Null: there is none.
+  /// Null if there is no such session.
   const Member* find(SessionId id) const;
   /// Calls visit(dispatcher, place) for each device that the session's worker sees.
   template <class Visit>
@@ -102,7 +104,7 @@ class DeviceDispatchers {
   bool may_forget(TenantId id) const;
   void forget(TenantId id, Time now);
   const Entitlement& entitlement() const { return entitlement_; }
-  /// Of a daemon before this one, by device.
+  /// Restores the books that an earlier daemon kept of the tenant, by device.
   void restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight,
                      std::chrono::nanoseconds entitled, Time now);
 
@@ -114,10 +116,10 @@ class DeviceDispatchers {
 
   DeviceRules rules_;
   std::vector<Dispatcher> dispatchers_;  // by device
-  std::vector<std::uint32_t> hardware_;  // by device: the first of those that are the same
+  std::vector<std::uint32_t> hardware_;  // by device: the first device that is the same hardware
   bool tracing_ = false;
   Entitlement entitlement_;
-  std::unordered_map<TenantId, std::uint32_t> members_;  // sessions that may run, of each tenant that has any
+  std::unordered_map<TenantId, std::uint32_t> members_;  // by tenant: sessions that may run
   std::unordered_map<SessionId, Member> sessions_;
 };
 

@@ -1,7 +1,7 @@
-// What one device's dispatcher knows of tenants and sessions, for those who ask: people, metrics, and the
+// Figures that one device's dispatcher has of tenants and sessions, for reports, for metrics and for the
 // charging of processors.
 //
-// Call charge_holder() before for values of this moment. Pure logic; the caller holds whatever lock the
+// Call charge_holder() first for values of this moment. Pure logic; the caller holds whatever lock the
 // dispatcher needs.
 #pragma once
 
@@ -18,35 +18,36 @@
 
 namespace fairgv::daemon {
 
-/// A tenant's use of one device, in its life if nothing else is said.
+/// A tenant's use of one device, in the tenant's life unless a member says otherwise.
 struct DeviceUse {
   std::chrono::nanoseconds device_time{0};
-  std::chrono::nanoseconds outside{0};  // of it, what was charged for processors used outside of turns
-  std::chrono::nanoseconds recent{0};   // of it, as UsageWindow has it
+  std::chrono::nanoseconds outside{0};  // the part that was charged for processors used outside of turns
+  std::chrono::nanoseconds recent{0};   // the part used of late, as UsageWindow counts it
   WorkCounters work;                    // as far as workers can be believed
   WaitHistogram waits;                  // of its sessions, for a turn: from asking to being granted it
-  std::chrono::nanoseconds wait_p50{0}, wait_p99{0};  // of late, as Waits has it
-  std::uint32_t queue = 0;                            // sessions with work now: they wait, or use the device
+  std::chrono::nanoseconds wait_p50{0}, wait_p99{0};  // recent waits, as Waits measures them
+  std::uint32_t queue = 0;                            // sessions with work now, which wait or use the device
   std::uint32_t interactive = 0;                      // sessions of interactive programs now
 };
 
-/// How long a turn is while as many tenants want the device as want it now.
+/// The length of a turn while as many tenants want the device as want it now.
 sched::Duration slice_of(const Dispatcher& dispatcher);
 
-/// Everything that is counted of a tenant that is known.
+/// All figures of a tenant that the dispatcher knows.
 DeviceUse use_of(Dispatcher& dispatcher, TenantId id, sched::Time now);
-/// Its device time of late (see UsageWindow). A turn in progress counts as used so far.
+/// The tenant's recent device time (see UsageWindow). A turn in progress counts with its use so far.
 sched::Duration recent_device_time(const Dispatcher& dispatcher, TenantId id, sched::Time now);
 
-/// Turns that are over since the last call, then the one in progress, while turns are remembered; `lost` is
-/// added to.
+/// Turns that ended since the last call, then the turn in progress, while turns are remembered. Adds the
+/// number of lost turns to `lost`.
 std::vector<TracedTurn> take_turns(Dispatcher& dispatcher, sched::Time now, std::uint64_t& lost);
 
-/// The session's charges in its life, and those to come for the command that is under way as far as its
-/// worker says. Nothing if it has never wanted this device.
+/// The session's charges in its life, and the charge to come for the command under way, as far as its worker
+/// reports that command. Nothing if the session has never wanted this device.
 std::optional<sched::Duration> paid_by(const Dispatcher& dispatcher, PlaceId id, sched::Time now);
-/// Of each tenant with sessions, its share by weight beside those that use the device: that have used it in
-/// turns since TenantAccounts::begin_activity(), use it, or wait for it now. 1 where there are no others.
+/// The share by weight of each tenant with sessions, beside the tenants that use the device: those that have
+/// used it in turns since TenantAccounts::begin_activity(), use it, or wait for it now. 1 where there are no
+/// other tenants.
 std::unordered_map<TenantId, double> shares_of(const Dispatcher& dispatcher);
 
 }  // namespace fairgv::daemon

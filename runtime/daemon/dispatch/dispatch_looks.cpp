@@ -7,7 +7,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Looked at without letting go of the lock: a few microseconds.
+/// Tenants looked at without letting go of the lock: a few microseconds.
 constexpr std::size_t kTenantsAtATime = 32;
 
 }  // namespace

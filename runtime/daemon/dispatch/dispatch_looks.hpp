@@ -1,7 +1,7 @@
-// What others may know of all dispatchers: the reports, a trace, and the daemon after this one.
+// Looks at all dispatchers from outside: for reports, for a trace, and for the daemon after this one.
 //
-// The server's thread calls it, with the loop's lock for microseconds at a time. What is charged is of the
-// moment of asking where that is said.
+// The server's thread calls these methods, which hold the loop's lock for microseconds at a time. Charges are
+// up to date at the moment of asking where the comment says so.
 #pragma once
 
 #include <chrono>
@@ -19,24 +19,24 @@ namespace fairgv::daemon {
 /// A tenant's use of each device at one moment.
 struct TenantUsage {
   std::vector<DeviceUse> devices;
-  double share = 0;                      // of each device, that its weight gives it now: 0 to 1
-  std::chrono::nanoseconds entitled{0};  // the time of each device that it was entitled to in its life
+  double share = 0;                      // of each device, by the tenant's weight now: 0 to 1
+  std::chrono::nanoseconds entitled{0};  // time of each device due to the tenant in its life
 };
 
 /// How a device is shared now.
 struct DeviceSharing {
   std::string policy;
-  sched::Duration slice{0};         // of a turn while as many tenants want it as want it now
-  std::optional<SessionId> holder;  // of the turn
+  sched::Duration slice{0};         // length of a turn while as many tenants want the device as want it now
+  std::optional<SessionId> holder;  // the session that has the turn
 };
 
 /// A session now, on all devices that its worker sees.
 struct SessionLook {
   session::TurnState state = session::TurnState::idle;  // the most active one
   bool interactive = false;                             // on any device; see SessionPlace
-  bool compiles = false;                                // the same
-  std::string waits_for{};                              // of the first device for which a command waits
-  std::vector<std::uint64_t> used_ns{};  // by the host's devices: what its worker has counted and was charged
+  bool compiles = false;                                // on any device
+  std::string waits_for{};                              // of the first device that a command waits for
+  std::vector<std::uint64_t> used_ns{};  // by the host's devices: counted by its worker and charged
   bool has_used_a_device = false;
 };
 
@@ -44,16 +44,17 @@ class DispatchLooks {
  public:
   explicit DispatchLooks(DispatchState& state) : state_(state) {}
 
-  /// By device.
+  /// The sharing of each device.
   std::vector<DeviceSharing> devices();
   SessionLook session(SessionId id);
-  /// Whether any device runs on the host's processors: then sessions' use of those is to be charged
-  /// (DispatchLoop::account_processors()).
+  /// Whether any device runs on the host's processors: then the sessions' use of the processors is to be
+  /// charged (DispatchLoop::account_processors()).
   bool has_host_device();
-  /// Whether nothing is lost by forgetting the tenant: no sessions, and no debt.
+  /// Whether forgetting the tenant loses nothing: it has no sessions and no debt.
   bool may_forget(TenantId id);
-  /// All tenants' usage until now; none of a tenant that is not known yet. Looks at some tenants at a time,
-  /// so that nobody who wants a turn waits for long: with many of them it is not all of the same instant.
+  /// The usage of all tenants until now; no entry for a tenant that is not known yet. Looks at some tenants
+  /// at a time, so that no session waits long for a turn: with many tenants the figures are not all of the
+  /// same instant.
   std::unordered_map<TenantId, TenantUsage> usage(const std::vector<TenantId>& tenants);
 
   // -- for a daemon after this one
@@ -63,11 +64,12 @@ class DispatchLooks {
   std::chrono::nanoseconds entitled(TenantId id);
   SessionBooks session_books(SessionId id);
 
-  // -- for who traces
+  // -- tracing
 
   /// Whether turns are remembered from now on.
   void trace(bool on);
-  /// By device: turns that are over since the last call, then the one in progress; `lost` is added to.
+  /// By device: turns that ended since the last call, then the turn in progress. Adds the number of lost
+  /// turns to `lost`.
   std::vector<std::vector<TracedTurn>> take_traced(std::uint64_t& lost);
 
  private:

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kWakeKey = 0;  // session ids start at 1
 
-/// `events`: EPOLLIN, for what this thread reads itself, or with EPOLLET.
+/// `events`: EPOLLIN for a descriptor that this thread reads itself, otherwise with EPOLLET.
 bool watch(int epoll, int fd, std::uint64_t key, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
@@ -131,7 +131,7 @@ Result<void> DispatchLoop::adopt_session(const DispatchedSession& session, const
 }
 
 Result<void> DispatchLoop::watch_knocks(const DispatchedSession& session) {
-  // A knock from before is reported once more.
+  // epoll reports a knock from before once more.
   if (!watch(epoll_.get(), session.knock_fd, session.id.value, EPOLLIN | EPOLLET)) {
     return system_error("cannot watch a worker's knocks");
   }
@@ -213,7 +213,7 @@ void DispatchLoop::run() {
   wake_latency_.end(Time::max());
 }
 
-/// The shortest that a device asks for which is wanted by several.
+/// The shortest wake-up latency that a device asks for while several tenants want that device.
 void DispatchLoop::limit_wake_latency(Time now) {
   std::optional<std::uint32_t> limit;
   for (std::uint32_t device = 0; device < state_.dispatchers.size(); ++device) {
@@ -225,8 +225,8 @@ void DispatchLoop::limit_wake_latency(Time now) {
   wake_latency_.end(now);
 }
 
-/// Until the first deadline, or until a turn is expected to end; none when there is neither. Milliseconds
-/// would be too coarse.
+/// The time until the first deadline, or until a turn is expected to end; none when there is neither.
+/// Milliseconds would be too coarse.
 std::optional<timespec> DispatchLoop::time_left() {
   const std::lock_guard lock(state_.mutex);
   std::optional<Time> first;
@@ -248,7 +248,7 @@ std::optional<timespec> DispatchLoop::time_left() {
 void DispatchLoop::handle_knock(std::uint64_t key, Time now) {
   if (key == kWakeKey) return wake_.clear();
   const SessionId id{static_cast<std::uint32_t>(key)};
-  // One that was removed since the event was fetched has no places.
+  // A session that was removed since the event was fetched has no places.
   state_.dispatchers.at_places(id,
                                [now](Dispatcher& dispatcher, PlaceId place) { dispatcher.look(place, now); });
 }

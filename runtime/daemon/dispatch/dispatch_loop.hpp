@@ -1,13 +1,13 @@
 // The thread that hands the devices around: it sleeps until a worker knocks, and grants the next turn within
 // microseconds, whatever the sockets' thread is doing.
 //
-// Each session brings an eventfd that its worker knocks on (session::knock()). The worker shares that open
-// file, and with it the flag that says whether a read blocks and the counter that there is to read: so the
-// loop never reads it. epoll reports every write as an edge; a worker that writes nonsense wakes us for its
-// own session only. When nothing happens, the thread sleeps without a timeout; it polls where it expects a
-// turn to end (Dispatcher::end_expected()).
+// Each session brings an eventfd that its worker knocks on (session::knock()). The worker shares the open
+// file, and so controls the flag that says whether a read blocks and the counter to be read: the loop
+// therefore never reads the eventfd. epoll reports every write as an edge; a worker that writes nonsense
+// wakes the loop for its own session only. When nothing happens, the thread sleeps without a timeout; it
+// polls where it expects a turn to end (Dispatcher::end_expected()).
 //
-// All methods may be called from any thread; the server's thread calls them. Looking is DispatchLooks' part.
+// All methods may be called from any thread; the server's thread calls them. DispatchLooks reads the state.
 #pragma once
 
 #include <sched.h>
@@ -34,7 +34,7 @@ class DispatchLoop {
  public:
   static constexpr std::chrono::seconds kProcessorLook{1};
 
-  /// `wake_latency_file`: another one than the system's is for tests.
+  /// `wake_latency_file`: tests name another file than the system's.
   static Result<std::unique_ptr<DispatchLoop>> start(DeviceRules rules,
                                                      std::string wake_latency_file = WakeLatency::kFile);
   ~DispatchLoop();
@@ -43,34 +43,37 @@ class DispatchLoop {
 
   // -- the thread
 
-  /// How often the loop has turned, for a watchdog; nudge() has it turn once more, also when nothing happens.
+  /// The number of times that the loop has turned, for a watchdog; nudge() makes it turn once more, also when
+  /// nothing happens.
   std::uint64_t turns() const { return loop_turns_.load(std::memory_order_relaxed); }
   void nudge() { wake_.raise(); }
-  /// Where the thread runs from now on. A wish: if the system refuses, it stays where it is.
+  /// Sets the cores that the thread runs on from now on. If the system refuses, the thread stays where it is.
   void run_on(const cpu_set_t& cores);
-  /// Stops the thread: turns stay as they are, and nobody grants or asks until thaw(). For a process that
-  /// is about to be replaced; looking is allowed meanwhile.
+  /// Stops the thread: turns stay as they are, and no turn is granted or asked for until thaw(). For a
+  /// process that is about to be replaced; looking is allowed meanwhile.
   void freeze();
   void thaw();
   /// Readable when there are sessions to take.
   int broken_fd() const { return state_.broken.fd(); }
   /// Sessions that broke the turn protocol, or held a device for too long. Kill their workers, then remove
-  /// them.
+  /// the sessions.
   std::vector<BrokenSession> take_broken();
-  /// How devices are shared, and what was used.
+  /// The sharing of devices, and their past use.
   DispatchLooks& looks() { return looks_; }
 
   // -- devices
 
-  /// From a configuration that was read again. Policies change where their names do.
+  /// Sets the rules of a configuration that was read again. A device changes its policy only where the
+  /// policy's name changes.
   void set_rules(DeviceRules rules);
-  /// `fairgv set --policy`: on one device, or on all. The name must be known. Holds until set_rules().
+  /// `fairgv set --policy`: sets the policy of one device, or of all. The name must be known. Holds until
+  /// set_rules().
   void set_policy(const std::string& policy, std::optional<std::uint32_t> device);
-  /// Forgets everything, tenants too. Only without sessions.
+  /// Forgets everything, including tenants. Only without sessions.
   void reset_devices();
-  /// One more device, behind the others, for sessions to come. `processors`: those of the host that the
-  /// device is; none: it has its own. `same_as`: the first of the devices before it that are the same
-  /// hardware; none: it is the first.
+  /// Adds a device behind the others, for sessions to come. `processors`: the host's processors that the
+  /// device consists of; none: the device has its own. `same_as`: the first of the earlier devices that is
+  /// the same hardware; none: there is no such device.
   void add_device(const std::optional<cpu_set_t>& processors = {}, std::optional<std::uint32_t> same_as = {});
   /// See ProcessorCharges::charge(): about every kProcessorLook where any device runs on the host's
   /// processors.
@@ -79,24 +82,24 @@ class DispatchLoop {
   // -- sessions
 
   Result<void> add_session(const DispatchedSession& session);
-  /// The same for a session that another process has served before, with its books as it had them after
-  /// freeze(). Then resume().
+  /// Adds a session that another process has served before, with its books as that process had them after
+  /// freeze(). Call resume() afterwards.
   Result<void> adopt_session(const DispatchedSession& session, const SessionBooks& books);
-  /// Grants and asks from now on, after the last adopt_session().
+  /// Grants and asks from now on. Call it after the last adopt_session().
   void resume();
-  /// The session's worker is dead; its processes have run for `ran` in their lives, if that is known. Its
-  /// turn, if it had one, is the next one's when this returns.
+  /// The session's worker is dead; its processes have run for `ran` in their lives, if that is known. If the
+  /// session had a turn, the next session has it when this returns.
   void remove_session(SessionId id, std::optional<std::chrono::nanoseconds> ran = {});
-  /// Whether the session gets no turn on any device until it is resumed. A tenant none of whose sessions may
-  /// run is entitled to nothing meanwhile; `weight` is the tenant's.
+  /// Sets whether the session gets no turn on any device until it is resumed. A tenant none of whose sessions
+  /// may run is entitled to nothing meanwhile; `weight` is the tenant's.
   void set_suspended(SessionId id, bool suspended, std::uint32_t weight);
 
   // -- tenants
 
   void set_weight(TenantId id, std::uint32_t weight);
-  /// Forgets the tenant on every device if it may; tells whether.
+  /// Forgets the tenant on every device if nothing is lost by that; returns whether it did.
   bool forget_if_clear(TenantId id);
-  /// The past of a tenant of a daemon before this one, by device.
+  /// The past of a tenant under an earlier daemon, by device.
   void restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight,
                      std::chrono::nanoseconds entitled = {});
 
@@ -108,7 +111,7 @@ class DispatchLoop {
   void start_thread();
   void run();
   std::optional<timespec> time_left();
-  // With the mutex held:
+  // The mutex is held for:
   Result<void> watch_knocks(const DispatchedSession& session);
   void limit_wake_latency(Time now);
   void handle_knock(std::uint64_t key, Time now);
@@ -116,7 +119,7 @@ class DispatchLoop {
 
   DispatchState state_;
   DispatchLooks looks_{state_};
-  WakeLatency wake_latency_;  // the thread's own
+  WakeLatency wake_latency_;  // used by the thread alone
   UniqueFd epoll_;
   EventSignal wake_;                          // something changed from outside, or the end
   std::atomic<std::uint64_t> loop_turns_{0};  // relaxed: it orders nothing

@@ -1,5 +1,5 @@
-// What the dispatch loop's thread and the server's thread share: all of it under the mutex, which is held for
-// microseconds.
+// State that the dispatch loop's thread and the server's thread share: all of it under the mutex, which is
+// held for microseconds.
 #pragma once
 
 #include <mutex>
@@ -16,8 +16,8 @@ struct DispatchState {
   ProcessorCharges processors{};
   BrokenSessions broken;
 
-  // With the mutex held:
-  /// Whether nothing is lost by forgetting the tenant: no sessions, and no debt.
+  // The mutex is held for all of these.
+  // Whether forgetting the tenant loses nothing: it has no sessions and no debt.
   bool may_forget(TenantId id, sched::Time now) const {
     return processors.may_forget(id, now) && dispatchers.may_forget(id);
   }

@@ -14,7 +14,7 @@ void Dispatcher::add_tenant(TenantId id, std::uint32_t weight, Time now) {
 void Dispatcher::set_weight(TenantId id, std::uint32_t weight, Time now) {
   TenantAccount* const account = accounts().find(id);
   if (account == nullptr) return;
-  charge_holder(now);  // what was used so far counts with the old weight
+  charge_holder(now);  // use so far counts with the old weight
   account->attributes.weight = weight;
   arbiter_.policy().set_attributes(id, account->attributes, now);
 }
@@ -86,9 +86,9 @@ void Dispatcher::set_suspended(PlaceId id, bool suspended, Time now) {
   place->suspended = false;
   places().count_user(*place, place->used_ns != 0 || arbiter_.has_turn(id));
   arbiter_.tell_company();
-  // One that still has its turn has been asked for it, and lines up again when it has given it back.
+  // A session that still has its turn was asked for it, and lines up again when it has given the turn back.
   look(id, now);
-  // Its wait from before the pause counts, and the pause does not.
+  // The wait from before the pause counts; the pause itself does not.
   const Duration waited = std::exchange(place->waited, {});
   if (place->waiting) place->waiting_since -= waited;
 }

@@ -58,7 +58,7 @@ void ProcessorCharges::charge_excuses(Dispatcher& dispatcher, HostDevice& host, 
   const auto idle = ProcessorStat::tick() * static_cast<std::int64_t>(ticks.idle - host.seen.idle);
   host.seen = ticks;
   const ExcusedTime excused = dispatcher.charges().take_excused();
-  // A processor's count is late by up to a tick, at both ends.
+  // The count of a processor is late by up to a tick, at both ends.
   const auto doubt = 2 * ProcessorStat::tick() * host.count;
   const double part = excused.unfounded(passed * host.count - idle, doubt, host.count);
   if (part <= 0 || !stat_.counts()) return;
@@ -69,7 +69,8 @@ void ProcessorCharges::charge_excuses(Dispatcher& dispatcher, HostDevice& host, 
   }
 }
 
-/// The device whose time the session's processes use: the first on the host's processors that it has wanted.
+/// The device whose time the session's processes use: the first device on the host's processors that the
+/// session has wanted.
 std::optional<std::uint32_t> ProcessorCharges::host_device_of(DeviceDispatchers& dispatchers, SessionId id,
                                                               Time now) const {
   std::optional<std::uint32_t> first;
@@ -81,14 +82,14 @@ std::optional<std::uint32_t> ProcessorCharges::host_device_of(DeviceDispatchers&
   return first;
 }
 
-/// Several drivers' devices may be the host's processors: the turns on all of them have paid.
+/// The devices of several drivers may be the host's processors: the turns on all of them have paid.
 ProcessorBook::Reading ProcessorCharges::reading_of(DeviceDispatchers& dispatchers, const ProcessorTime& time,
                                                     Time now) const {
   ProcessorBook::Reading reading{time.session, dispatchers.find(time.session)->tenant, time.ran, {}};
   dispatchers.at_places(time.session, [&](Dispatcher& dispatcher, PlaceId place) {
     if (!devices_[dispatchers.hardware_of(place.device)]) return;
     reading.paid += paid_by(dispatcher, place, now).value_or(sched::Duration(0));
-    // The same at each of its places.
+    // All places of the session have the same clock.
     reading.compiled_ms = dispatcher.device().places.at(place).compile_clock().shows(now);
   });
   return reading;

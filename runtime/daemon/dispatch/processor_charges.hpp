@@ -1,7 +1,7 @@
-// Devices that run on the host's processors: what sessions use of those without a turn, and what turns were
-// excused from paying, by the kernel's clocks.
+// Devices that run on the host's processors: charges for processor time that sessions use without a turn, and
+// for time that turns were excused from paying, by the kernel's clocks.
 //
-// Not thread-safe: the dispatch loop has it under its lock.
+// Not thread-safe: the dispatch loop keeps this object under its lock.
 #pragma once
 
 #include <sched.h>
@@ -27,24 +27,24 @@ class ProcessorCharges {
  public:
   using Time = sched::Time;
 
-  /// One more device, behind the others. `processors`: those of the host that it is; none: it has its own, or
-  /// it is the same hardware as one before it. Returns how many these are.
+  /// Adds a device behind the others. `processors`: the host's processors that the device consists of; none:
+  /// the device has its own, or is the same hardware as an earlier device. Returns the number of processors.
   unsigned add_device(const std::optional<cpu_set_t>& processors, Time now);
   void clear();
   /// Whether any device runs on the host's processors.
   bool any() const;
 
-  /// Charges what was used of the processors outside of turns (ProcessorUse), and what turns were excused
-  /// from paying though nobody else had the processors (ExcusedTime). Sessions of tenants that use them
-  /// beyond their share for longer than the device's hold limit count as broken.
+  /// Charges use of the processors outside of turns (ProcessorUse), and time that turns were excused from
+  /// paying though no other process had the processors (ExcusedTime). Sessions of tenants that use the
+  /// processors beyond their share for longer than the device's hold limit count as broken.
   void charge(DeviceDispatchers& dispatchers, const std::vector<ProcessorTime>& times, Time now);
-  /// The session ends: the last reading of it.
+  /// The session ends: charges by the last reading of its processors' time.
   void charge_last(DeviceDispatchers& dispatchers, const ProcessorTime& time, Time now);
 
-  /// A session of the daemon before: what it has run until now was that one's to charge.
+  /// Continues a session of the earlier daemon, which has charged the processor time until now.
   void go_on(SessionId id) { book_.go_on(id); }
   void forget_session(SessionId id) { book_.forget_session(id); }
-  /// Whether forgetting the tenant would lose what it has used.
+  /// Whether forgetting the tenant loses none of its use.
   bool may_forget(TenantId id, Time now) const { return book_.may_forget(id, now); }
   void forget_tenant(TenantId id) { book_.forget_tenant(id); }
 

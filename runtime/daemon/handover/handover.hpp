@@ -1,14 +1,14 @@
-// What one fairgvd leaves to the next when it is restarted or upgraded while programs run: a process replaces
-// itself (execve), so that workers stay its children and descriptors stay open; everything else that it knows
-// goes through a memory file in this form.
+// The state that one fairgvd leaves to the next when it is restarted or upgraded while programs run. The
+// process replaces itself (execve), so that workers stay its children and descriptors stay open; the rest of
+// its state goes through a memory file in this form.
 //
-// Workers and clients notice nothing: turns are in shared pages, knocks wait in their eventfds, and whoever
-// wants a turn waits the moment longer. What is not handed over: what policies hold against tenants (as when
-// the policy is changed), the recent half second of shares, and a policy that was set by hand, since the
+// Workers and clients notice nothing: turns are in shared pages, knocks wait in their eventfds, and a session
+// that wants a turn waits a moment longer. Three things are not handed over: a policy's books on tenants (as
+// when the policy is changed), the recent half second of shares, and a policy that was set by hand, since the
 // configuration is read again.
 //
-// The text has a version; what came later may be missing, so that an upgrade keeps sessions. A daemon that
-// does not know it cannot take over, and its sessions end.
+// The text has a version. Fields that were added later may be missing, so that an upgrade keeps sessions. A
+// daemon that does not know the version cannot take over, and its sessions end.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@
 
 namespace fairgv::daemon {
 
-/// Of the text. Another one means that older daemons cannot read it.
+/// The version of the text. A new version means that older daemons cannot read the text.
 inline constexpr std::uint64_t kHandoverVersion = 1;
 
 struct HandedTenant {
@@ -46,7 +46,7 @@ struct HandedTenant {
   TenantCounts counts{};
   std::chrono::nanoseconds entitled{0};
   std::vector<MemoryTotals> memory{};            // by device
-  std::vector<control::UsageAmounts> sampled{};  // by device: what is in the usage store; empty: it is off
+  std::vector<control::UsageAmounts> sampled{};  // by device, as in the usage store; empty: it is off
   std::string class_name{};
   bool assigned = false;
   std::optional<control::Pause> paused{};
@@ -63,39 +63,39 @@ struct HandedSession {
   std::string slicing;
   session::Api api = session::Api::opencl;
   std::vector<session::LongCommand> long_commands;
-  std::vector<std::uint32_t> devices;  // of the host's, those that its worker sees
+  std::vector<std::uint32_t> devices;  // the host's devices that its worker sees
   HandedWorker worker;
   int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;
-  int messages = -1;  // of the worker; -1: they go to the daemon's own standard error
+  int messages = -1;  // the worker's standard error; -1: it goes to the daemon's own
   SessionBooks books;
-  std::vector<std::uint64_t> memory;  // by device: the bytes that it was granted
+  std::vector<std::uint64_t> memory;  // by device: bytes that the session was granted
   std::optional<control::Pause> paused{};
   std::optional<std::chrono::steady_clock::time_point> held_back_until{};
-  std::optional<std::chrono::steady_clock::time_point> started{};  // none: by an older daemon
+  std::optional<std::chrono::steady_clock::time_point> started{};  // none: an older daemon started it
 };
 
 struct Handover {
   int listener = -1;
-  bool listener_is_borrowed = false;  // from a service manager, to which its path belongs
+  bool listener_is_borrowed = false;  // from a service manager, to which the path belongs
   int lock = -1;
   std::uint32_t last_session = 0;
-  std::uint64_t restarts = 0;  // before this one
-  double served_s = 0;         // since the first daemon of the row began
+  std::uint64_t restarts = 0;  // before this restart
+  double served_s = 0;         // since the first daemon of the series began
   std::vector<session::DeviceDescription> devices;
-  Hardware hardware;                  // by device; a daemon before this one knew none that are the same
+  Hardware hardware;                  // by device; an older daemon knew of none that are the same
   std::vector<HandedTenant> tenants;  // in the order in which they came
   std::vector<HandedSession> sessions;
-  std::vector<Kill> kills{};  // the latest last; a daemon before this one forgot them
+  std::vector<Kill> kills{};  // the latest last; an older daemon did not keep them
 };
 
 std::string to_text(const Handover& handover);
 Result<Handover> parse_handover(std::string_view text);
 
-/// A memory file with the text that survives execve, and its text read again. Reading takes the file.
+/// Writes the text to a memory file that survives execve, and reads it again. Reading takes the file.
 Result<UniqueFd> store(const Handover& handover);
 Result<Handover> take(UniqueFd file);
 
-/// Has every descriptor of the handover survive execve, or not. False if one is none.
+/// Sets whether every descriptor of the handover survives execve. False if one is not a descriptor.
 bool keep_over_exec(const Handover& handover, bool keep);
 
 }  // namespace fairgv::daemon

@@ -1,4 +1,4 @@
-// The text of the daemon before this one, read again: what came later than that daemon may be missing in it.
+// Reads the text of the earlier daemon: fields that were added after that daemon may be missing in it.
 #include <algorithm>
 #include <limits>
 
@@ -57,7 +57,7 @@ TenantBooks books_from(JsonFields fields, JsonFields& whole) {
   return books;
 }
 
-/// What daemons did not hand over at first.
+/// Totals that the first daemons did not hand over.
 void read_totals(JsonFields& fields, HandedTenant& tenant) {
   if (!fields.has("counts")) return;
   auto counts = JsonFields::nested(fields.object("counts"), "counts");
@@ -99,7 +99,8 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   return tenant;
 }
 
-/// Where its devices are among the host's. Before there were views all workers saw the same.
+/// The places of the session's devices among the host's. Before there were views, all workers saw the same
+/// devices.
 std::vector<std::uint32_t> devices_from(JsonFields& fields, std::size_t host_devices) {
   if (!fields.has("devices")) return DeviceView::first(host_devices).all();
   std::vector<std::uint32_t> devices;
@@ -139,7 +140,7 @@ Kill kill_from(JsonFields fields, JsonFields& whole) {
   return kill;
 }
 
-/// Of the worker, and of what the daemon shares with it and its client.
+/// Descriptors of the worker, and of the objects that the daemon shares with the worker and its client.
 void read_descriptors(JsonFields& fields, HandedSession& session) {
   session.worker.pid = static_cast<pid_t>(fields.integer32("worker"));
   if (fields.has("sweeps")) session.worker.sweeps = fields.boolean("sweeps");
@@ -164,7 +165,7 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
                   fields.integer32("gid")};
   session.program = fields.string("program", kLongestText);
   session.features = fields.integer("features");
-  // Named by the client, but not by a daemon that did not know it: the client does not expect it then.
+  // The client named this feature, but the daemon did not know it: the client does not expect it then.
   if (!fields.has("driver_messages")) session.features &= ~std::uint64_t{session::kDriverMessages};
   session.slicing = fields.string("slicing", kLongestText);
   const bool cuda = fields.has("api") && fields.string("api", kLongestText) == to_text(session::Api::cuda);

@@ -1,4 +1,4 @@
-// The text of what is left to the daemon after this one.
+// Writes the text that is left to the daemon after this one.
 #include "runtime/base/json_fields.hpp"
 #include "runtime/control/pause_json.hpp"
 #include "runtime/daemon/handover/handover.hpp"

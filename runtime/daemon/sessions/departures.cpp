@@ -14,8 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Before the second look at what is left of a worker that has ended. Each wait is twice the one before, up
-/// to so many times: processes take a moment to die, and only a broken driver keeps them.
+/// The wait before the second look at what is left of a worker that has ended. Each wait is twice the one
+/// before, up to so many times: processes take a moment to die, and only a broken driver keeps them.
 constexpr std::chrono::milliseconds kClearAgain{5};
 constexpr unsigned kMostDoublings = 8;
 
@@ -53,7 +53,8 @@ void Departures::begin(Sessions& sessions, Session& session, const std::string& 
   session.worker.kill();
 }
 
-/// Takes the session's end for its tenant's conduct: whether it was killed for what it did to others.
+/// Counts the session's end towards its tenant's conduct, if the session was killed for harm to other
+/// tenants.
 void Departures::judge(const Session& session, std::optional<Fault> fault) const {
   if (fault == Fault::watchdog || fault == Fault::violation) {
     tenancies_.registry().note_kill(session.tenant, Clock::now());
@@ -79,7 +80,7 @@ void Departures::remove(Sessions& sessions, Session& session) {
   tenancies_.memory().end(session.id);
   tenancies_.account_memory(session.tenant_name);
   const TenantId tenant = session.tenant;
-  UniqueFd segment = std::move(session.segment_fd);  // often the last to hold it
+  UniqueFd segment = std::move(session.segment_fd);  // often the last reference to it
   sessions.remove(session.id);
   close_aside(std::move(segment));
   tenancies_.leave(tenant);

@@ -1,7 +1,7 @@
-// The end of sessions: what it says of their tenants' conduct, and what is given back and forgotten when
+// The end of sessions: its effect on their tenants' conduct, and what is given back and forgotten when
 // nothing of their workers is left.
 //
-// Used by the server's thread only. What it is given outlives it.
+// Used by the server's thread only. The constructor's arguments outlive it.
 #pragma once
 
 #include <functional>
@@ -20,17 +20,18 @@ class Departures {
   Departures(DispatchLoop& dispatch, Tenancies& tenancies, UserLog& log)
       : dispatch_(dispatch), tenancies_(tenancies), log_(log) {}
 
-  /// Who looks at sessions once more, before the memory of each goes.
+  /// Sets a call that looks at each session once more, before its memory goes.
   void call_before_removal(std::function<void(Session&)> call) { before_removal_ = std::move(call); }
 
-  /// Notes a session that somebody or something ends before its program does.
+  /// Notes a session that a person or the daemon ends before its program does.
   static void note_kill(Sessions& sessions, const Session& session, const std::string& reason);
-  /// The worker is killed now, and the session can be removed when nothing of it is left: only then is the
-  /// device free for the next. Nothing happens to one that ends already.
+  /// Kills the worker now. The session can be removed when nothing of the worker is left: only then is the
+  /// device free for the next session. Nothing happens to a session that ends already.
   void begin(Sessions& sessions, Session& session, const std::string& reason,
              std::optional<Fault> fault) const;
-  /// Its worker has ended, and may have left processes, which may use the device as long as they live.
-  /// Removes the session when they are gone; else it is to be looked at again (Session::clear_at).
+  /// The session's worker has ended, and may have left processes, which may use the device as long as they
+  /// live. Removes the session when they are gone; else the session is to be looked at again
+  /// (Session::clear_at).
   void go_on(Sessions& sessions, Session& session);
 
  private:

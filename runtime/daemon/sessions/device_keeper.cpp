@@ -10,7 +10,7 @@
 namespace fairgv::daemon {
 namespace {
 
-/// Of a device that is the host's own processors, those; none: it has its own.
+/// The host's processors that the device consists of; none: it has its own.
 std::optional<cpu_set_t> processors_of(const session::DeviceDescription& device, const Config& config) {
   constexpr std::uint64_t kCpu = 1U << 1;  // CL_DEVICE_TYPE_CPU
   if ((device.type & kCpu) == 0) return std::nullopt;
@@ -38,7 +38,7 @@ Result<DeviceView> DeviceKeeper::see(const Account& account,
   }
   auto placed = place_devices(table_.devices, seen);
   if (!placed || !placed->added.empty()) {
-    // Nobody is the worse for it if the table begins anew: it may name drivers that have been replaced.
+    // Beginning the table anew harms nobody: it may name drivers that have been replaced.
     if (begin_anew(sessions)) placed = place_devices(table_.devices, seen);
   }
   if (!placed) return placed.error();
@@ -53,7 +53,7 @@ Result<DeviceView> DeviceKeeper::see(const Account& account,
   return std::move(placed->view);
 }
 
-/// Only while no session runs, and nobody owes anything: what is known of the devices goes with them.
+/// Only while no session runs and no tenant owes anything: the books on the devices go with them.
 bool DeviceKeeper::begin_anew(const Sessions& sessions) {
   if (table_.empty() || !sessions.all_in(Session::Stage::starting)) return false;
   const std::vector<Tenant> tenants = tenancies_.registry().all();

@@ -1,7 +1,7 @@
-// Keeps the table of the host's devices, as workers see them: a worker sees what its user may open, and what
-// nobody has seen before goes behind the others, with a dispatcher and a ledger.
+// Keeps the table of the host's devices, as workers see them: a worker sees the devices that its user may
+// open. A device that no worker has seen before goes behind the others, with a dispatcher and a ledger.
 //
-// Used by the server's thread only. What it is given outlives it.
+// Used by the server's thread only. The constructor's arguments outlive it.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,14 @@ class DeviceKeeper {
       : config_(config), dispatch_(dispatch), tenancies_(tenancies), log_(log) {}
 
   const DeviceTable& table() const { return table_; }
-  /// One more, behind the others; `hardware` is the first that is the same, or itself.
+  /// Adds a device behind the others; `hardware` is the first device that is the same hardware, or the device
+  /// itself.
   void add(const session::DeviceDescription& device, std::uint32_t hardware);
-  /// The devices that this session's worker has seen. Where the table has no room for them, or has them
-  /// otherwise, it begins anew if nobody runs or owes anything.
+  /// The devices that this session's worker has seen. If the table has no room for them, or has them
+  /// otherwise, the table begins anew, provided that no session runs and no tenant owes anything.
   Result<DeviceView> see(const Account& account, const std::vector<session::DeviceDescription>& seen,
                          const Sessions& sessions);
-  /// The same devices as the books have them.
+  /// The same devices, as the books number them.
   DeviceView in_books(const DeviceView& view) const { return view.through(table_.hardware); }
 
  private:

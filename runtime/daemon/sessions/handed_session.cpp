@@ -32,7 +32,7 @@ HandedSession handed(const Session& session, DispatchLooks& dispatch, const Memo
 }
 
 Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
-  // First of all what must not be lost, whatever else fails.
+  // The worker comes first: it must not be lost, whatever else fails.
   auto worker = WorkerProcess::adopt(handed.worker);
   Socket client{UniqueFd(handed.client)}, channel{UniqueFd(handed.channel)}, ledger{UniqueFd(handed.ledger)};
   UniqueFd knock(handed.knock), segment(handed.segment), messages(handed.messages);

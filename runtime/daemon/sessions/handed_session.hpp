@@ -10,11 +10,11 @@
 
 namespace fairgv::daemon {
 
-/// What a daemon after this one needs to know. Descriptors stay the session's.
+/// The facts about a session that a later daemon needs. Descriptors stay the session's.
 HandedSession handed(const Session& session, DispatchLooks& dispatch, const MemoryBook& memory);
 
-/// The session again, whose tenant and account the caller adds; takes its descriptors. On an Error its worker
-/// is killed.
+/// Makes the session again; the caller adds its tenant and account. Takes the session's descriptors. On an
+/// Error its worker is killed.
 Result<std::unique_ptr<Session>> session_from(const HandedSession& handed);
 
 }  // namespace fairgv::daemon

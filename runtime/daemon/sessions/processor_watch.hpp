@@ -1,6 +1,7 @@
-// Looks, while sessions run on devices that are the host's processors, at what their processes use of those.
+// Looks at the processor time of sessions' processes, while sessions run on devices that are the host's
+// processors.
 //
-// Used by the server's thread only. The dispatch loop, which charges it, outlives it.
+// Used by the server's thread only. The dispatch loop, which charges this time, outlives it.
 #pragma once
 
 #include <chrono>
@@ -17,11 +18,11 @@ class ProcessorWatch {
 
   explicit ProcessorWatch(DispatchLoop& dispatch) : dispatch_(dispatch) {}
 
-  /// Processor time of its processes in their lives: of the control group, which misses none, where there is
-  /// one. Notes it in the session.
+  /// Processor time of the session's processes in their lives: by the control group, which misses none, where
+  /// there is one. Notes the time in the session.
   static std::optional<std::chrono::nanoseconds> look(Session& session);
 
-  /// When expire() wants to be called.
+  /// The time at which expire() is to be called.
   std::optional<Time> deadline(const Sessions& sessions) const;
   void expire(const Sessions& sessions, Time now);
 

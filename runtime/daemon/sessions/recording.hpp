@@ -9,7 +9,7 @@
 
 namespace fairgv::daemon {
 
-/// From now on, under this number. `device`: as the session's worker counts; none: all.
+/// Records from now on, under this number. `device`: as the session's worker counts; none: all devices.
 void start_recording(session::TurnPage& page, ring::SegmentHeader& header,
                      std::optional<std::uint32_t> device, std::uint32_t number);
 void stop_recording(session::TurnPage& page, ring::SegmentHeader& header);

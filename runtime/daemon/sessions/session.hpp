@@ -43,33 +43,33 @@ struct Session {
   PeerCredentials peer{};
   Account account{};
   std::string program{};
-  std::uint64_t features = 0;  // that the client has named
+  std::uint64_t features = 0;  // features that the client has named
   session::SlicingWish slicing{};
-  session::Api api = session::Api::opencl;  // that its program speaks
+  session::Api api = session::Api::opencl;  // the API that its program speaks
   LongCommandBook long_commands{};
-  DeviceView devices{};                    // that its worker sees, once it is ready
-  std::optional<control::Pause> paused{};  // by itself; its tenant may be, too
-  /// Before then it may not run, since sessions of its tenant were killed before it.
+  DeviceView devices{};                    // devices that its worker sees, once the worker is ready
+  std::optional<control::Pause> paused{};  // the session itself; its tenant may be paused, too
+  /// The session may not run before then, since earlier sessions of its tenant were killed.
   std::optional<Time> held_back_until{};
   Time started{};
   Stage stage = Stage::starting;
   Time give_up{};  // while starting: the worker must be ready by then
 
   Socket client{};
-  Socket channel{};  // to the worker, which alone speaks; its hang-up says that the daemon is gone
-  Socket ledger{};   // to the worker, about memory: it asks and is answered (MemoryBook)
+  Socket channel{};  // to the worker, which alone speaks; a hang-up tells it that the daemon is gone
+  Socket ledger{};   // to the worker, about memory: the worker asks, MemoryBook answers
   UniqueFd knock{};  // eventfd; see DispatchLoop
   session::TurnMemory turns;
   std::optional<ring::Segment> segment{};  // until it is handed to the client
-  UniqueFd segment_fd{};                   // from then on: only a daemon after this one needs it
+  UniqueFd segment_fd{};                   // from then on: only a later daemon needs it
   UniqueFd output{};  // read end of the worker's standard output, until it is handed to the client
   ring::HeaderView header;
   WorkerProcess worker{};
   std::optional<ProcessorClock> processor_clock{};  // the worker's
-  std::optional<std::chrono::nanoseconds> ran{};    // by all its processes, as it was looked at last
-  TokenBucket questions{kQuestions, {}};            // of its program, for what its driver has said
-  std::unique_ptr<WorkerOutput> messages{};  // the worker's standard error; none: an older daemon's has ours
-  /// When to look again whether anything is left of a worker that has ended.
+  std::optional<std::chrono::nanoseconds> ran{};    // all its processes' time, as of the last look
+  TokenBucket questions{kQuestions, {}};            // for its program, which asks for its driver's messages
+  std::unique_ptr<WorkerOutput> messages{};         // its standard error; none: an older daemon gave it ours
+  /// The time at which to look again whether anything is left of a worker that has ended.
   std::optional<Time> clear_at{};
   unsigned clear_looks = 0;  // so far
 

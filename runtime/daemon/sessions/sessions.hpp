@@ -1,6 +1,6 @@
-// The sessions that there are, whatever their stage, and the latest that were killed.
+// All sessions, whatever their stage, and the latest sessions that were killed.
 //
-// A plain collection: SessionTable changes it, everybody else looks. Used by the server's thread only.
+// A plain collection: SessionTable changes it, all others only read it. Used by the server's thread only.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ class Sessions {
   const Map& all() const { return map_; }
   bool empty() const { return map_.empty(); }
   std::size_t size() const { return map_.size(); }
-  /// Null: there is none.
+  /// Null if there is no such session.
   Session* find(SessionId id) const {
     const auto found = map_.find(id);
     return found == map_.end() ? nullptr : found->second.get();
   }
-  /// Whose owner this is.
+  /// The number of sessions that this user owns.
   std::size_t count_of(uid_t owner) const {
     return static_cast<std::size_t>(std::count_if(
         map_.begin(), map_.end(), [&](const auto& entry) { return entry.second->account.owner == owner; }));
@@ -46,7 +46,7 @@ class Sessions {
   }
   void remove(SessionId id) { map_.erase(id); }
 
-  /// Sessions that somebody or something has ended before their programs did.
+  /// Sessions that a person or the daemon has ended before their programs did.
   const KillBook& kills() const { return kills_; }
   void note(Kill kill) { kills_.note(std::move(kill)); }
 

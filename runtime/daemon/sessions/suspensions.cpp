@@ -17,7 +17,7 @@ void Suspensions::tell(const Sessions& sessions, TenantId tenant) {
   }
 }
 
-/// The dispatchers do not know one that is starting: they hear of its pause when it is admitted.
+/// The dispatchers do not know a session that is starting: they hear of its pause when it is admitted.
 void Suspensions::tell(const Session& session) {
   dispatch_.set_suspended(session.id, is_suspended(session, tenants_), tenants_.find(session.tenant)->weight);
 }

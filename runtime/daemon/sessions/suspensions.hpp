@@ -1,7 +1,7 @@
-// Sessions that may not run for a time: paused by hand, themselves or with their tenant, or held back because
-// sessions of their tenant were killed before them.
+// Sessions that may not run for a time: paused by hand, alone or with their tenant, or held back because
+// earlier sessions of their tenant were killed.
 //
-// Used by the server's thread only. What it is given outlives it.
+// Used by the server's thread only. The constructor's arguments outlive it.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace fairgv::daemon {
 
-/// Whether it, or its tenant, may not run now.
+/// Whether the session, or its tenant, may not run now.
 bool is_suspended(const Session& session, const TenantRegistry& tenants);
 
 class Suspensions {
@@ -28,9 +28,9 @@ class Suspensions {
   /// `fairgv pause` and `resume` of a session, and of a tenant with these sessions.
   void set_pause(Session& session, const std::optional<control::Pause>& pause);
   void tell(const Sessions& sessions, TenantId tenant);
-  /// One that is about to run: for how long its tenant's conduct keeps it from that.
+  /// Sets for how long its tenant's conduct keeps a session that is about to run from running.
   void hold_back(Session& session, Time now);
-  /// Lets those go on whose time has come.
+  /// Lets sessions go on whose time has come.
   void expire(const Sessions& sessions, Time now);
 
  private:

@@ -1,5 +1,5 @@
-// The tenants with all that is kept of them: names and wishes, memory, and what they owe at the dispatchers.
-// What changes for a tenant in one of the three changes here in all.
+// The tenants with all that is kept of them: names and wishes, memory, and their debt at the dispatchers. A
+// change to a tenant in one of the three is carried to all three here.
 //
 // Used by the server's thread only. The configuration and the dispatch loop outlive it.
 #pragma once
@@ -24,25 +24,25 @@ class Tenancies {
   const TenantRegistry& registry() const { return registry_; }
   MemoryBook& memory() { return memory_; }
   const MemoryBook& memory() const { return memory_; }
-  /// Who keeps totals looks once more: called before they are forgotten.
+  /// Sets a call that lets the keepers of totals look once more, before tenants are forgotten.
   void call_before_forgetting(std::function<void()> call) { before_forgetting_ = std::move(call); }
   void about_to_forget() const { before_forgetting_(); }
 
-  /// Of one that is known.
+  /// The tenant must be known.
   std::uint32_t weight_of(TenantId id) const { return registry_.find(id)->weight; }
-  /// One more session; see TenantRegistry.
+  /// One more session of a tenant; see TenantRegistry.
   Result<Tenant> join(const std::string& name, const TenantRegistry::Applicant& who,
                       std::optional<std::uint32_t> weight, std::optional<MemorySize> memory);
-  /// Its session has not come to be.
+  /// The tenant's new session has not come to be.
   void give_up(TenantId id);
-  /// Its session is gone. Departed tenants that are too many and owe nothing are forgotten.
+  /// A session of the tenant is gone. Forgets departed tenants that are too many and owe nothing.
   void leave(TenantId id);
 
-  /// After `fairgv set`, or when the tenant's latest program asked for a weight.
+  /// Call this after `fairgv set`, or when the tenant's latest program asked for a weight.
   void apply_weight(const Tenant& tenant) { dispatch_.set_weight(tenant.id, tenant.weight); }
-  /// After a rule or a tenant has changed.
+  /// Call this after a rule or a tenant has changed.
   void refresh_memory() { memory_.refresh(config_.devices, registry_); }
-  /// What the tenant holds may have changed just now.
+  /// The amount of memory that the tenant holds may have changed just now.
   void account_memory(const std::string& tenant);
   /// The configuration was read again.
   void configure();

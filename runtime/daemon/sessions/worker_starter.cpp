@@ -26,9 +26,10 @@ constexpr const char* kNoCudaDriver =
     "there is no CUDA driver here, and this FairGV was built without its software one: install NVIDIA's, or "
     "name one as library in [cuda]";
 
-/// Where client and worker should both map their segment, so that shared virtual memory has one address:
-/// below what mmap hands out on x86-64 by itself, and where the sanitizers allow mappings. Sessions take
-/// places in turn because the child of a fork still has its parent's segment in the way.
+/// The address where client and worker should both map their segment, so that shared virtual memory has the
+/// same address in both: below the addresses that mmap chooses on x86-64 by itself, and where the sanitizers
+/// allow mappings. Sessions take places in turn because the child of a fork still has its parent's segment in
+/// the way.
 constexpr std::uint64_t kFirstPlace = 0x7e80'0000'0000;
 constexpr std::uint64_t kPlaceBytes = std::uint64_t{72} << 30;  // a segment is a bit over 64 GiB
 constexpr std::uint64_t kPlaces = 6;
@@ -37,7 +38,7 @@ std::uint64_t place_of(SessionId session) {
   return kFirstPlace + session.value % kPlaces * kPlaceBytes;
 }
 
-/// Nothing but its size keeps a memory file from being filled.
+/// The size of a memory file is the only limit on filling it.
 std::uint64_t arena_bytes(const SessionRule& rule) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t machine = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * page;
@@ -45,7 +46,8 @@ std::uint64_t arena_bytes(const SessionRule& rule) {
   return round_down_to_page(bytes);
 }
 
-/// Who the worker runs as. Only root can change users, and another daemon serves its own user only.
+/// The user that the worker runs as. Only root can change users; a daemon of another user serves that user
+/// only.
 Result<std::optional<User>> identity_for(const PeerCredentials& peer) {
   if (::geteuid() == 0) {
     if (peer.uid == 0) return std::optional<User>();
@@ -57,7 +59,7 @@ Result<std::optional<User>> identity_for(const PeerCredentials& peer) {
                ": start your own with 'fairgv run', or ask for a fairgvd that runs as root"};
 }
 
-/// What the client and the configuration want.
+/// The features that both the client and the configuration want.
 std::uint64_t wanted_features(const session::Hello& hello, const Config& config) {
   return config.session.driver_messages ? hello.features
                                         : hello.features & ~std::uint64_t{session::kDriverMessages};
@@ -67,7 +69,7 @@ struct OutputPipe {
   UniqueFd reader, writer;
 };
 
-/// Where the worker's driver writes what kernels print; the client reads it whenever it likes.
+/// The pipe into which the worker's driver writes the output of kernels; the client reads it at any time.
 Result<OutputPipe> make_output_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
@@ -75,8 +77,8 @@ Result<OutputPipe> make_output_pipe() {
   if (::fcntl(pipe.reader.get(), F_SETFL, O_NONBLOCK) != 0) {
     return system_error("cannot make a pipe non-blocking");
   }
-  // Room for a talkative kernel while the client is busy. Refused to users with many pipes: then it is
-  // smaller.
+  // Room for a talkative kernel while the client is busy. The system refuses this size to users with many
+  // pipes: then the pipe is smaller.
   ::fcntl(pipe.writer.get(), F_SETPIPE_SZ, kOutputPipeBytes);
   return pipe;
 }
@@ -128,7 +130,7 @@ Result<std::unique_ptr<Session>> WorkerStarter::start(SessionId id, const Tenant
   return std::move(made->session);
 }
 
-/// Everything that the worker inherits but its options.
+/// Makes everything that the worker inherits, except its options.
 Result<WorkerStarter::Made> WorkerStarter::make(SessionId id, const Tenant& tenant,
                                                 const PeerCredentials& peer, const Account& account,
                                                 const session::Hello& hello) const {
@@ -177,7 +179,7 @@ Result<WorkerStarter::Made> WorkerStarter::make(SessionId id, const Tenant& tena
               {}};
 }
 
-/// All but the user and the cage.
+/// The whole command except the user and the cage.
 Result<WorkerCommand> WorkerStarter::command_for(Made& made) const {
   const Session& session = *made.session;
   session::WorkerOptions options = worker_options(config_);

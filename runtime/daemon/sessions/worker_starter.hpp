@@ -1,7 +1,7 @@
-// Starts the worker of a session: the memory that it shares with its client, the channels to it, and the
-// process in its cage.
+// Starts the worker of a session: the memory that the worker shares with its client, the channels to it, and
+// the process in its cage.
 //
-// Used by the server's thread only. What it is given outlives it.
+// Used by the server's thread only. The constructor's arguments outlive it.
 #pragma once
 
 #include <chrono>
@@ -29,17 +29,17 @@ class WorkerStarter {
   /// A session of the client that said this hello, with its worker; the client's socket is the caller's.
   Result<std::unique_ptr<Session>> start(SessionId id, const Tenant& tenant, const PeerCredentials& peer,
                                          const Account& account, const session::Hello& hello) const;
-  /// Which drivers a worker could not open. Once is enough: the next worker would find the same.
+  /// Logs the drivers that a worker could not open, once: the next worker would find the same.
   void tell_unusable_drivers(const session::WorkerReady& ready);
 
  private:
-  /// The session, and the worker's ends of what it shares with it.
+  /// The session, and the worker's ends of the objects that the two share.
   struct Made {
     std::unique_ptr<Session> session;
     Socket channel, ledger;
     UniqueFd output, errors;
-    UniqueFd options;               // what the worker is told
-    std::vector<std::string> cuda;  // libraries that it may open as a CUDA driver
+    UniqueFd options;               // the worker's options
+    std::vector<std::string> cuda;  // libraries that the worker may open as a CUDA driver
   };
   Result<Made> make(SessionId id, const Tenant& tenant, const PeerCredentials& peer, const Account& account,
                     const session::Hello& hello) const;

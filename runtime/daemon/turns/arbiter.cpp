@@ -35,7 +35,7 @@ void Arbiter::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
 // -- places that come and go
 
 void Arbiter::want(PlaceId id, SessionPlace& place, Time now) {
-  // Before the newcomer is compared with the holder: the policy must know what the holder has used.
+  // Charge before the newcomer is compared with the holder: the policy must know the holder's use.
   charge_holder(now);
   line_up(id, place, now);
   device_.places.count_user(place, true);
@@ -67,8 +67,8 @@ void Arbiter::adopt(PlaceId id, SessionPlace& place, State state, const std::opt
     line_up(id, place, now);
   } else {
     if (device_.turn) {
-      // Both pages say that they have it, and pages say what workers write: the dispatcher before knew
-      // better.
+      // Both pages say that their session has the turn, and workers write the pages: the earlier dispatcher
+      // knew better.
       const bool is_owner = books && !device_.turn->known_before;
       const PlaceId other = is_owner ? device_.turn->place : id;
       report_broken(other, device_.places.at(other), "took the device without a turn", now);
@@ -124,7 +124,7 @@ void Arbiter::suspend(PlaceId id, SessionPlace& place, Time now) {
   charge_holder(now);
   place.suspended = true;
   if (device_.turn && device_.turn->place == id) {
-    // expire() takes it back, or asks for it, and again while it does not come.
+    // expire() takes the turn back, or asks for it, and asks again while it does not come.
     device_.turn->ends = std::min(device_.turn->ends.value_or(now), now);
     deadline_ = now;
   } else if (place.waiting) {
@@ -163,7 +163,7 @@ std::optional<TurnInProgress::Window> Arbiter::end_expected() const {
 void Arbiter::announce_next(Time now) {
   const auto window = end_expected();
   if (!window || now < window->from || std::exchange(device_.turn->announced, true)) return;
-  charge_holder(now);  // the policy must know what it has used
+  charge_holder(now);  // the policy must know the holder's use
   const sched::Decision decision = policy_->next(now);
   if (!decision.turn) return;
   const TenantId next = decision.turn->tenant;
@@ -172,8 +172,7 @@ void Arbiter::announce_next(Time now) {
 }
 
 void Arbiter::charge_holder(Time now) {
-  // Looked at first: all that was used by then is in used_ns. While a command runs, it is not known since
-  // when.
+  // Looked at first: all use until then is in used_ns. While a command runs, its begin is not known.
   const bool rests = device_.charges.may_rest() && (!device_.turn || holding_place().state() == State::held);
   if (device_.turn) charge(holding_place(), now);
   if (rests) device_.charges.tell_rest(now);
@@ -192,7 +191,7 @@ void Arbiter::report_broken(PlaceId id, SessionPlace& place, const std::string& 
 
 // -- inside
 
-/// Charges what the holder has measured; false if it broke the protocol.
+/// Charges the holder's measurements; false if it broke the protocol.
 bool Arbiter::charge(SessionPlace& place, Time now) {
   if (device_.charges.charge_reported(*device_.turn, place, now)) return true;
   report_broken(device_.turn->place, place, "reported less device time than before", now);
@@ -206,7 +205,7 @@ void Arbiter::line_up(PlaceId id, SessionPlace& place, Time now) {
   device_.line.add(id, place.tenant);
 }
 
-/// To the session that uses the device, whether it is shared.
+/// Tells the session that uses the device whether the device is shared.
 void Arbiter::tell_company() {
   if (device_.turn) holding_place().tell_company(device_.places.shared());
 }
@@ -222,8 +221,8 @@ void Arbiter::stop_keeping(Time now) {
   block_if_idle(id, now);
 }
 
-/// Somebody waits, or the holder is suspended: sees to it that the turn comes to an end. Called when that
-/// begins and then, as long as it is so, every kPatience.
+/// A session waits, or the holder is suspended: brings the turn to an end. Called when that begins, and then
+/// every kPatience as long as it lasts.
 void Arbiter::reclaim_turn(Time now) {
   TurnInProgress& turn = *device_.turn;
   if (turn.ends && now < *turn.ends) {
@@ -234,12 +233,12 @@ void Arbiter::reclaim_turn(Time now) {
   deadline_ = now + kPatience;
   if (place.broken) return;  // remove_session() ends its turn
   if (!device_.line.empty()) watch_obstruction(place, now);
-  // The worker may move between our look and our move, any number of times; a few tries are enough for an
-  // honest one, and a busy one is asked again after the patience.
+  // The worker may move the state between our look and our move, any number of times; a few tries are enough
+  // for an honest worker, and a busy one is asked again after the patience.
   for (int attempt = 0; attempt < 16; ++attempt) {
     const State state = place.state();
     if (state == State::held) {
-      // A turn of limited length is given back by itself; one that lies unused for long is not.
+      // A turn of limited length is given back by its worker; a turn that lies unused for long is not.
       const bool leave = turn.ends ? turn.is_fresh(place, now) : now < turn.granted + kPatience;
       if (leave) {
         deadline_ = turn.granted + (turn.ends ? Duration(TurnInProgress::kFreshGrant) : Duration(kPatience));
@@ -258,8 +257,8 @@ void Arbiter::reclaim_turn(Time now) {
   }
 }
 
-/// The watchdog. What the worker has done since does not matter: honest ones give back within a slice, unless
-/// a single command lasts longer.
+/// The watchdog. The worker's conduct since then does not matter: honest workers give the turn back within a
+/// slice, unless a single command lasts longer.
 void Arbiter::watch_obstruction(SessionPlace& place, Time now) {
   const Duration limit = device_.rules.hold_limit;
   if (!device_.turn->outlasts(limit, now) || !place.is_busy()) return;
@@ -270,7 +269,7 @@ void Arbiter::watch_obstruction(SessionPlace& place, Time now) {
       now, true);
 }
 
-/// The turn came back: the state is idle or wanting. Charges it and finds the next.
+/// The turn came back: its state is idle or wanting. Charges the turn and finds the next.
 void Arbiter::end_turn(SessionPlace& place, State state, Time now) {
   const PlaceId id = device_.turn->place;
   const bool honest = charge(place, now);
@@ -313,7 +312,7 @@ void Arbiter::grant_next(Time now) {
 bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Time now) {
   const bool alone = device_.line.length() == 1;
   const bool by_clock = next.end == sched::TurnEnd::clock;
-  // Read before the grant: afterwards the worker may count on.
+  // Read before the grant: the worker may count on afterwards.
   const std::uint64_t commands = place.turn->commands.load(std::memory_order_relaxed);
   const Duration slice = alone || by_clock ? Duration(0) : next.slice;
   place.tell_company(device_.places.shared());

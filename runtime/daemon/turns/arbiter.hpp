@@ -1,17 +1,17 @@
 // The turn on one device: gives it to one place after another as the policy says, and gets it back.
 //
 // A turn is granted, asked for, taken back and given back on the atomics of the session's page, which its
-// worker moves at the same time (session/turn.hpp). The dispatcher says who comes, goes and knocks; the
-// policy says who is next, for how long, and for whom the device is kept.
+// worker moves at the same time (session/turn.hpp). The dispatcher reports places that come, go and knock;
+// the policy decides which tenant is next, for how long, and for which tenant the device is kept.
 //
-// Invariant, kept by every call: when nobody has the turn, nobody wants it, it is being kept for somebody, or
-// the policy leaves it idle until the deadline.
+// Invariant, kept by every call: when no place has the turn, no place wants it, it is being kept for a
+// tenant, or the policy leaves it idle until the deadline.
 //
-// A device cannot be taken from a command that runs. Whoever holds it for longer than the hold limit while
-// somebody else wants it counts as broken, so that its worker is killed: one kernel that never ends must not
-// end the device for everybody.
+// A device cannot be taken from a command that runs. A session that holds it for longer than the hold limit
+// while another session wants it counts as broken, so that its worker is killed: one kernel that never ends
+// must not block the device for all tenants.
 //
-// Pure logic beside the shared pages, time is an argument; not thread-safe, the dispatcher owns it.
+// Pure logic beside the shared pages; time is an argument. Not thread-safe: the dispatcher owns it.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ namespace fairgv::daemon {
 struct BrokenSession {
   SessionId session;
   std::string reason;
-  bool held_too_long = false;  // the hold limit, not the protocol
+  bool held_too_long = false;  // broke the hold limit, not the protocol
 };
 
 class Arbiter {
@@ -42,14 +42,15 @@ class Arbiter {
   using Duration = sched::Duration;
   using State = session::TurnState;
 
-  /// How often the holder is looked at while others wait, though it did not knock: a worker that was stopped
+  /// How often to look at the holder while others wait, though it did not knock: a worker that was stopped
   /// before it used its turn must not keep the others waiting.
   static constexpr std::chrono::milliseconds kPatience{20};
-  /// Sessions. Where more wait, their programs need the host's processors, and nobody polls: with 64 tenants
-  /// beside one host processor each got 4 to 9 % less done (fairgv bench crowd).
+  /// The most waiting sessions with which the dispatcher polls for the end of a turn. Where more wait, their
+  /// programs need the host's processors: with 64 tenants beside one host processor, polling cost each tenant
+  /// 4 to 9 % of its work (fairgv bench crowd).
   static constexpr std::size_t kMostWaitingAwake = 8;
 
-  /// Every slice is as the policy has it, until the rules say otherwise.
+  /// Every slice is as the policy sets it, until the rules say otherwise.
   explicit Arbiter(std::unique_ptr<sched::Policy> policy);
 
   sched::Policy& policy() { return *policy_; }
@@ -64,23 +65,24 @@ class Arbiter {
 
   // -- places that come and go
 
-  /// One that wants the turn, and did not yet.
+  /// A place wants the turn, and did not yet.
   void want(PlaceId id, SessionPlace& place, Time now);
-  /// One that waits does so no longer.
+  /// A place that waits does so no longer.
   void leave(PlaceId id, SessionPlace& place, Time now);
-  /// Of a dispatcher before this one: it waits, or it has the turn by its page; `books` are of that turn.
-  /// After the last one, resume().
+  /// Takes over a place of an earlier dispatcher, which waits or has the turn by its page; `books` are of
+  /// that turn. After the last place, call resume().
   void adopt(PlaceId id, SessionPlace& place, State state, const std::optional<TurnBooks>& books, Time now);
   void resume(Time now);
   /// The holder's session is gone: charges it. settle() must follow.
   void break_off(SessionPlace& place, Time now);
-  /// A tenant has one place less, which is forgotten; `had_turn`: that one. Goes on with the next.
+  /// A tenant has one place less, which is forgotten; `had_turn`: that place had the turn. Goes on with the
+  /// next.
   void settle(TenantId tenant, bool had_turn, Time now);
-  /// The holder may have moved its turn.
+  /// The holder may have changed the state of its turn.
   void look_at_holder(SessionPlace& place, Time now);
-  /// The place is suspended: whatever it has of the turn, or waits for, ends.
+  /// The place is suspended: its turn or its wait ends.
   void suspend(PlaceId id, SessionPlace& place, Time now);
-  /// To the session that uses the device, whether it is shared.
+  /// Tells the session that uses the device whether the device is shared.
   void tell_company();
 
   // -- time
@@ -92,7 +94,7 @@ class Arbiter {
   void announce_next(Time now);
   void charge_holder(Time now);
 
-  /// It gets no turn any more.
+  /// The place gets no turn any more.
   void report_broken(PlaceId id, SessionPlace& place, const std::string& reason, Time now,
                      bool held_too_long = false);
   std::vector<BrokenSession> take_broken() { return std::exchange(broken_, {}); }
@@ -112,7 +114,7 @@ class Arbiter {
 
   std::unique_ptr<sched::Policy> policy_;
   DeviceState device_;
-  /// Nobody has the turn: the device is kept for this one until the deadline.
+  /// No place has the turn: the device is kept for this tenant until the deadline.
   std::optional<TenantId> kept_for_;
   std::optional<Time> deadline_;
   std::vector<BrokenSession> broken_;

@@ -7,8 +7,8 @@
 namespace fairgv::daemon {
 
 bool Charges::charge_reported(TurnInProgress& turn, SessionPlace& place, Time now) {
-  // Relaxed: ordered by the acquiring look at the state, when the turn is over; a running turn may report a
-  // little later. Read once: it is shared memory.
+  // Relaxed: ordered by the acquiring look at the state when the turn is over; the report on a running turn
+  // may be a little late. Read once: it is shared memory.
   const std::uint64_t used_ns = place.turn->used_ns.load(std::memory_order_relaxed);
   if (used_ns < place.used_ns) return false;
   const auto limit = static_cast<std::uint64_t>(std::max(turn.open(now), Duration(0)).count());

@@ -19,7 +19,7 @@ struct TurnRules {
   sched::Duration hold_limit{0};
 };
 
-/// For others to look at, and for the dispatcher alone to change.
+/// Others may read it; the dispatcher alone changes it.
 struct DeviceState {
   TurnRules rules;
   Places places{};

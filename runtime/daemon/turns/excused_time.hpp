@@ -1,10 +1,10 @@
-// Time for which turns on a CPU device were not charged because others had the processors, compared with the
-// time for which others can have had them.
+// Time for which turns on a CPU device were not charged because other processes had the processors, compared
+// with the time for which other processes can have had them.
 //
-// One turn cannot tell: a worker's process does not run when another process takes the processors, and also
-// when the tenant's own code keeps the device and sleeps. But all excused time is processor time that
-// somebody else used. So it cannot exceed the time for which the device's processors were busy, less the time
-// for which the turns themselves ran.
+// A single turn does not show the difference: a worker's process does not run when another process takes the
+// processors, and also when the tenant's own code keeps the device and sleeps. But all excused time is
+// processor time of other processes. So it cannot exceed the time for which the device's processors were
+// busy, less the time for which the turns themselves ran.
 //
 // Three tenants of weights 1:2:3 on two busy processors that the device shares had a Min-Max Ratio of 0.98
 // with this rule, and of 0.89 to 0.95 when turns were charged by the wall clock alone

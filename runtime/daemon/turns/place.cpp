@@ -29,7 +29,7 @@ session::CompileClock SessionPlace::compile_clock() const {
 }
 
 sched::Duration SessionPlace::under_way(sched::Time now) const {
-  // Relaxed: beside a state that was looked at it may be of the interval before or after. Read once.
+  // Relaxed: it may be of the interval before or after a state that was read beside it. Read once.
   const std::uint64_t since = turn->under_way_since_ns.load(std::memory_order_relaxed);
   const auto moment = static_cast<std::uint64_t>(now.time_since_epoch().count());
   return since == 0 ? sched::Duration(0) : sched::Duration(moment - std::min(since, moment));
@@ -49,7 +49,7 @@ void SessionPlace::announce() const {
 }
 
 void SessionPlace::switch_in() const {
-  // Relaxed, and read once: the worker's hint, with which it can only wake its own client.
+  // Relaxed, and read once: the worker's hint, which can only wake the worker's own client.
   const std::uint32_t cpu = turn->interactive_cpu.load(std::memory_order_relaxed);
   if (cpu == 0) return;
   header->coscheduling.switch_in();

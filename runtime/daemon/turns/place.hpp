@@ -1,6 +1,7 @@
-// The places that sessions have at one device's dispatcher: their shared pages, and what is known of them.
+// The places that sessions have at one device's dispatcher: their shared pages, and the dispatcher's own
+// facts about them.
 //
-// What a page says is its worker's word: every value is read once, and the dispatcher believes it within
+// Everything in a page is its worker's word: every value is read once, and the dispatcher believes it within
 // bounds only. Pure logic beside the shared pages; not thread-safe, the dispatcher owns them.
 #pragma once
 
@@ -33,32 +34,33 @@ struct SessionPlace {
   bool waiting = false;
   bool user = false;  // has wanted the turn
   bool broken = false;
-  bool suspended = false;      // never waits meanwhile
-  sched::Duration waited{0};   // for the turn that it wanted when it was suspended
+  bool suspended = false;      // a suspended place never waits
+  sched::Duration waited{0};   // for the turn that the place wanted when it was suspended
   std::uint64_t used_ns = 0;   // as last seen
   sched::Duration charged{0};  // in its life
   ProcessorTimer timer{};      // of its worker
 
   session::TurnState state() const;
-  /// Whether it uses the device, as its page says.
+  /// Whether the session uses the device, as its page says.
   bool is_busy() const;
-  /// Whether its program waits so often that it is woken with its turns (FairGV, section 3.2.3).
+  /// Whether the session's program waits so often that it is woken with its turns (FairGV, section 3.2.3).
   bool interactive() const;
-  /// Why its next command waits, as its worker says (session/turn_wait.hpp); empty: none does.
+  /// The reason why the session's next command waits, as its worker says (session/turn_wait.hpp); empty: none
+  /// waits.
   const char* waits_for() const;
-  /// Its worker's, if it is to be believed.
+  /// The worker's compile clock, if it is to be believed.
   session::CompileClock compile_clock() const;
-  /// For how long commands have been under way of whose time nothing is in used_ns yet, as the worker says.
+  /// How long commands have been under way whose time is not in used_ns yet, as the worker says.
   sched::Duration under_way(sched::Time now) const;
 
-  /// Whether others use the device, for a session that is about to.
+  /// Tells a session that is about to use the device whether others use it.
   void tell_company(bool shared) const;
-  /// Has its worker look at the turn that it was granted.
+  /// Makes its worker look at the turn that it was granted.
   void wake() const;
-  /// Has its worker wake up, since its turn is near.
+  /// Wakes its worker up, since its turn is near.
   void announce() const;
   /// GPU-centric coscheduling (FairGV, section 3.2.3, algorithms 3 and 4): the threads of an interactive
-  /// program wake up together with its worker, so that both sides of it run while it has the device.
+  /// program wake up together with its worker, so that both run while the session has the device.
   void switch_in() const;
 };
 
@@ -70,10 +72,10 @@ class Places {
 
   SessionPlace* find(PlaceId id);
   const SessionPlace* find(PlaceId id) const;
-  /// Of one that is there.
+  /// The place must exist.
   SessionPlace& at(PlaceId id) { return places_.at(id); }
   const SessionPlace& at(PlaceId id) const { return places_.at(id); }
-  /// A tenant's.
+  /// The tenant's places.
   const std::vector<PlaceId>& of(TenantId tenant) const;
   bool all_suspended(TenantId tenant) const;
 
@@ -89,7 +91,7 @@ class Places {
   };
 
   std::unordered_map<PlaceId, SessionPlace> places_;
-  std::unordered_map<TenantId, Members> by_tenant_;  // of tenants that have any
+  std::unordered_map<TenantId, Members> by_tenant_;  // of tenants that have any places
   std::size_t users_ = 0;                            // tenants with a place that has wanted the turn
 };
 

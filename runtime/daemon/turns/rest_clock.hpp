@@ -1,5 +1,5 @@
-// For how long one device has rested while nobody waited for it: policies that give out the device's time are
-// told of it.
+// The time for which one device has rested while no session waited for it: policies that give out the
+// device's time are told of it.
 //
 // Pure logic, time is an argument; not thread-safe.
 #pragma once
@@ -16,7 +16,7 @@ class RestClock {
   using Time = sched::Time;
   using Duration = sched::Duration;
 
-  /// Somebody waits from now on, or nobody.
+  /// Sessions wait from now on, or none does.
   void stop() { since_.reset(); }
   void start(Time now) {
     since_ = now;
@@ -26,12 +26,12 @@ class RestClock {
   void note_use(Duration used) {
     if (since_) used_ += used;
   }
-  /// While it runs: the time since it was started or asked last for which nobody used the device.
+  /// While the clock runs: the time since its start or the last call for which no session used the device.
   Duration take(Time now) { return now - *std::exchange(since_, now) - std::exchange(used_, {}); }
 
  private:
   std::optional<Time> since_;
-  Duration used_{0};  // of the device, since then
+  Duration used_{0};  // use of the device since then
 };
 
 }  // namespace fairgv::daemon

@@ -1,7 +1,7 @@
-// The tenants of one device: their weights, what they have used of it, and how long they waited for it.
+// The tenants of one device: their weights, their use of it, and how long they waited for it.
 //
-// They stay while a tenant has no session, for its debt and its totals must. Pure logic, time is an argument;
-// not thread-safe, the dispatcher owns them.
+// An account stays while its tenant has no session, because its debt and its totals must stay. Pure logic;
+// time is an argument. Not thread-safe: the dispatcher owns it.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@
 
 namespace fairgv::daemon {
 
-/// What is known of a tenant's past on a device beside what is in its sessions' shared pages.
+/// A tenant's past on a device, apart from what is in the shared pages of its sessions.
 struct TenantBooks {
   std::chrono::nanoseconds device_time{0};
-  std::chrono::nanoseconds outside{0};  // of it
+  std::chrono::nanoseconds outside{0};  // the part without a turn
   WorkCounters ended{};                 // of its sessions that are gone
-  WaitHistogram waits{};                // for a turn
+  WaitHistogram waits{};                // waits for a turn
 };
 
 struct TenantAccount {
@@ -29,15 +29,15 @@ struct TenantAccount {
 
   sched::TenantAttributes attributes;
   Duration device_time{0};
-  Duration outside{0};   // of it, for use without a turn
-  Duration in_turns{0};  // of it, since begin_activity()
+  Duration outside{0};   // the part for use without a turn
+  Duration in_turns{0};  // the part since begin_activity()
   UsageWindow window;
   WorkCounters ended;  // of its sessions that are gone
   Waits waits;
 
   TenantBooks books() const { return {device_time, outside, ended, waits.all()}; }
   void restore(const TenantBooks& books);
-  /// It was charged for use between `from` and now.
+  /// The tenant was charged for use between `from` and now.
   void charge(Duration used, sched::Time from, sched::Time now);
 };
 
@@ -45,18 +45,18 @@ class TenantAccounts {
  public:
   using Map = std::unordered_map<TenantId, TenantAccount>;
 
-  /// False if it is there.
+  /// Returns false if the tenant is there already.
   bool add(TenantId id, std::uint32_t weight);
   void forget(TenantId id) { accounts_.erase(id); }
   bool knows(TenantId id) const { return accounts_.contains(id); }
 
   TenantAccount* find(TenantId id);
-  /// Of one that is there.
+  /// The tenant must be there.
   TenantAccount& at(TenantId id) { return accounts_.at(id); }
   const TenantAccount& at(TenantId id) const { return accounts_.at(id); }
   const Map& all() const { return accounts_; }
 
-  /// From now on it counts who uses the device in turns.
+  /// Counts from now on which tenants use the device in turns.
   void begin_activity();
 
  private:

@@ -8,7 +8,8 @@ namespace fairgv::daemon {
 
 TurnInProgress TurnInProgress::adopted(PlaceId id, const session::DeviceTurn& turn, bool asked,
                                        const std::optional<TurnBooks>& books, Time now) {
-  // Relaxed: the dispatcher before wrote it, and a worker that did since only shortens or lengthens its turn.
+  // Relaxed: the earlier dispatcher wrote it, and a worker that wrote it since only changes the length of its
+  // own turn.
   const bool endless = turn.slice_ns.load(std::memory_order_relaxed) == 0;
   TurnInProgress adopted{.place = id,
                          .commands = turn.commands.load(std::memory_order_relaxed),

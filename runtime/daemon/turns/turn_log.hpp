@@ -1,4 +1,4 @@
-// Turns of one device that are over, for who traces.
+// Turns of one device that are over, for tracing.
 //
 // Pure logic; not thread-safe, the dispatcher owns it.
 #pragma once
@@ -15,10 +15,10 @@ namespace fairgv::daemon {
 
 struct TracedTurn {
   SessionId session;
-  std::uint32_t device;  // of the host's, that it was for
-  sched::Time wanted;    // since when it was waited for
+  std::uint32_t device;  // the host's device that the turn was for
+  sched::Time wanted;    // when its session began to wait for it
   sched::Time granted;
-  sched::Time ended;  // or the moment of asking, if it is not over
+  sched::Time ended;  // or the moment of asking, if the turn is not over
   sched::Duration charged{0};
   sched::Duration slice{0};  // 0: without an end
   bool over = true;
@@ -43,7 +43,7 @@ class TurnLog {
       ++lost_;
     }
   }
-  /// Those since the last call; `lost` is added to.
+  /// Turns that ended since the last call. Adds the number of lost turns to `lost`.
   std::vector<TracedTurn> take(std::uint64_t& lost) {
     lost += std::exchange(lost_, 0);
     return std::exchange(turns_, {});

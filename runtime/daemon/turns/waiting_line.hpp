@@ -1,5 +1,5 @@
-// Sessions that want the turn on one device: within a tenant first come, first served; which tenant is next
-// says the policy.
+// Sessions that want the turn on one device: first come, first served within a tenant; the policy says which
+// tenant is next.
 //
 // Pure logic; not thread-safe, the dispatcher owns it.
 #pragma once
@@ -18,14 +18,14 @@ class WaitingLine {
   void remove(PlaceId id, TenantId tenant);
 
   bool has(TenantId tenant) const { return by_tenant_.contains(tenant); }
-  /// Of a tenant that has one.
+  /// The first session of a tenant that has one in line.
   PlaceId first_of(TenantId tenant) const { return by_tenant_.at(tenant).front(); }
   std::size_t length_of(TenantId tenant) const;
 
   bool empty() const { return length_ == 0; }
-  /// Sessions, of all tenants.
+  /// The number of waiting sessions, of all tenants.
   std::size_t length() const { return length_; }
-  /// Tenants with a session that waits.
+  /// The number of tenants with a session that waits.
   std::size_t tenants() const { return by_tenant_.size(); }
 
  private:

@@ -9,7 +9,7 @@ class Batch:
     def __init__(self, suite, names, environment=None):
         self.suite = suite.name
         self.names = names  # tests to run; a selection may shorten it
-        self.environment = environment or {}  # what the driver is to see
+        self.environment = environment or {}  # variables for the driver
         self.timeout = suite.timeout
         self.comparison = suite.comparison
         self.documented = suite.documented

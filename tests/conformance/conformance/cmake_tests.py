@@ -47,7 +47,7 @@ class CTestBatch(Batch):
         outcome = column.run(command, environment, self.timeout + 30)
         if found := VERDICT.search(outcome.output):
             outcome.status = STATUS.get(found.group(1), FAIL)
-            # ctest passes lines on behind the test's number.
+            # ctest appends lines to the number of the test.
             outcome.output = "\n".join(re.findall(r"^\d+: (.*)", outcome.output, re.MULTILINE))
             outcome.detail = "" if outcome.status == PASS else reason(outcome.output) or found.group(1).strip("* ")
         return {name: outcome}

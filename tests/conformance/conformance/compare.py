@@ -10,8 +10,8 @@ from pathlib import Path
 class Comparison:
     substitute: list  # pairs of a regular expression and its replacement, before lines are compared
     may_differ: set  # lines that contain one of these words need not be equal
-    anything: str = ""  # where the driver's line, or a part of it, matches, the other column's may say anything
-    parts: str = "\n"  # what stands between the parts of a line
+    anything: str = ""  # a pattern; where the driver's line, or a part of it, matches, the other column's is free
+    parts: str = "\n"  # the separator of a line's parts
 
     @staticmethod
     def of(description, folder):

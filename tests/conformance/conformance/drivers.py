@@ -19,9 +19,9 @@ MACHINES = Path("/etc/OpenCL/vendors")
 
 @dataclass
 class Driver:
-    vendors: str  # what OCL_ICD_VENDORS is to be
-    environment: dict = field(default_factory=dict)  # of every process that loads it
-    readable: list = field(default_factory=list)  # folders that it needs, beyond what workers see anyway
+    vendors: str  # the value of OCL_ICD_VENDORS
+    environment: dict = field(default_factory=dict)  # for every process that loads the driver
+    readable: list = field(default_factory=list)  # folders that the driver needs, beyond those that workers see anyway
 
     def configuration(self):
         """Of a daemon whose workers have this driver and no other."""
@@ -70,8 +70,9 @@ def intel(folder):
     found = glob.glob(str(environment / "lib" / "**" / "libintelocl.so"), recursive=True)
     if not found:
         raise Missing(f"intel-opencl-rt has no libintelocl.so below {environment}")
-    # It finds what lies beside it; a loader of Intel's own does, too, which no program is to find. For a processor that
-    # it does not know ("Unknown host CPU") it makes code that computes wrongly: so it is told which to make code for.
+    # The runtime finds the files beside it; so does a loader of Intel's own, which no program is to find. For a
+    # processor that the runtime does not know ("Unknown host CPU") its code computes wrongly: so the driver is told the
+    # processor.
     return Driver(register(folder, "intel", found[0]), {"CL_CONFIG_CPU_TARGET_ARCH": "core-avx2"}, [str(folder)])
 
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-allowed = True  # to install and fetch anything
+allowed = True  # whether anything may be installed and fetched
 
 
 class Missing(Exception):

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 PASS, FAIL, SKIP, TIMEOUT, CRASH = "pass", "fail", "skip", "timeout", "crash"
-ABSENT = "absent"  # the program could not be had
+ABSENT = "absent"  # the program could not be obtained
 
 
 @dataclass
 class Outcome:
     status: str
-    detail: str = ""  # one line: why
+    detail: str = ""  # one line: the reason
     output: str = ""
-    printed: str = ""  # of the output, what was on standard output
+    printed: str = ""  # the part of the output that was on standard output
 
 
 MISSING = Outcome(CRASH, "no result")
@@ -24,7 +24,7 @@ class Row:
     bare: Outcome | None
     fairgv: Outcome | None
     bare_again: Outcome | None = None
-    documented: str = ""  # why the columns differ as they should
+    documented: str = ""  # the reason why the columns differ as they should
 
     def __post_init__(self):
         self.bare = self.bare or MISSING

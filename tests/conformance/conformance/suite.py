@@ -37,11 +37,11 @@ class Suite:
     timeout: int  # seconds, for one test in one column
     packages: list[str]
     index: list[str]  # packages of the Python index
-    index_variables: dict  # for building them
+    index_variables: dict  # for building these packages
     programs: Path  # of this project
     comparison: Comparison | None
     documented: dict  # by test: `why` it differs, and what its output `shows` then (a regular expression)
-    kinds: dict = field(default_factory=dict)  # what the file says under each name of KINDS
+    kinds: dict = field(default_factory=dict)  # the file's entries under each name of KINDS
 
     def prepare(self):
         """Fetches what its programs need. Raises packages.Missing."""

@@ -27,7 +27,7 @@ for name, step in STEPS.items():
     found = step(cv2.UMat(picture)).get().astype(int)
     if not cv2.ocl.useOpenCL():
         sys.exit(f"{name}: OpenCV gave up OpenCL")
-    # Rounding may differ by one step of brightness; an edge that is elsewhere may not be common.
+    # Rounding may differ by one step of brightness; a shifted edge may not occur often.
     far = numpy.count_nonzero(numpy.abs(expected - found) > 1)
     print(name, "agrees" if far <= picture.size // 1000 else f"differs in {far} places")
     if far > picture.size // 1000:

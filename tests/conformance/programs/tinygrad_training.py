@@ -3,7 +3,7 @@
 import os
 import sys
 
-os.environ.setdefault("GPU", "1")  # its name of OpenCL until 0.11
+os.environ.setdefault("GPU", "1")  # its name for OpenCL until 0.11
 import numpy
 from tinygrad import Device, Tensor
 from tinygrad.nn.optim import SGD

@@ -1,5 +1,5 @@
 // The parts of the runtime libraries that need no device: the table of addresses, error texts, formats, and
-// what registration does before anything is used.
+// registration before anything is used.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ TEST(CudartErrors, DriverCodesBecomeTheRuntimesOwn) {
   EXPECT_EQ(runtime_error(CUDA_ERROR_NOT_READY), cudaErrorNotReady);
   EXPECT_EQ(runtime_error(CUDA_ERROR_ASSERT), cudaErrorAssert);
   EXPECT_EQ(runtime_error(CUDA_ERROR_LAUNCH_FAILED), cudaErrorLaunchFailure);
-  // These two the runtime has no code for.
+  // The runtime has no code for these two.
   EXPECT_EQ(runtime_error(CUDA_ERROR_CONTEXT_ALREADY_CURRENT), cudaErrorUnknown);
   EXPECT_EQ(runtime_error(CUDA_ERROR_KEY_ROTATION), cudaErrorUnknown);
 }
@@ -149,7 +149,7 @@ TEST(CudartFormats, WhatNoArrayCanHaveIsRefused) {
     EXPECT_EQ(driver_format(channels, format, count).error(), cudaErrorInvalidChannelDescriptor);
 }
 
-// What nvcc's constructors call (crt/host_runtime.h of the toolkit).
+// Functions that nvcc's constructors call (crt/host_runtime.h of the toolkit).
 extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper);
 void __cudaUnregisterFatBinary(void** handle);

@@ -1,6 +1,6 @@
 // Programs in CUDA, compiled by nvcc with -cudart shared, run over our libcudart.so.13 and the software
-// libcuda.so.1. FAIRGV_TEST_LIBCUDA=system runs them over whatever driver the machine has instead
-// (tests/gpu); =tenant over FairGV's own libcuda.so.1, under a daemon that FAIRGV_SOCKET names.
+// libcuda.so.1. FAIRGV_TEST_LIBCUDA=system runs them over the machine's own driver instead (tests/gpu);
+// =tenant runs them over FairGV's own libcuda.so.1, under a daemon that FAIRGV_SOCKET names.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,12 +50,12 @@ class CudartProgram : public testing::Test {
   }
 
   Outcome run_at(const std::string& command) {
-    // What the OpenCL implementation beneath keeps until the end is no leak of ours.
+    // Memory that the OpenCL implementation beneath keeps until the end is no leak of ours.
     return run("ASAN_OPTIONS=detect_leaks=0 LD_LIBRARY_PATH=" FAIRGV_CUDART_DIR + driver_, command);
   }
   Outcome run_program(const std::string& arguments) { return run_at(FAIRGV_PROGRAM_DIR "/" + arguments); }
 
-  // The program ends well, having said that it passed what it was asked for.
+  // The program ends well, having said that it passed these cases.
   void expect_passes(const std::string& arguments, std::initializer_list<const char*> passed) {
     const Outcome outcome = run_program(arguments);
     EXPECT_EQ(outcome.status, 0) << outcome.output;
@@ -141,8 +141,8 @@ TEST_F(CudartProgram, AProgramOfCuda12GetsItsOwnStructuresAndSignatures) {
   EXPECT_NE(outcome.output.find("passed abi_12\n"), std::string::npos) << outcome.output;
 }
 
-// The driver is looked for by name only: a directory in which there is a file that is none hides every other
-// one.
+// The runtime looks for the driver by name only: a directory with a file of that name that is no driver hides
+// every other driver.
 TEST_F(CudartProgram, WithoutADriverEveryCallSaysSo) {
   const fs::path empty = fs::temp_directory_path() / ("fairgv-no-driver-" + std::to_string(getpid()));
   fs::create_directory(empty);

@@ -1,4 +1,4 @@
-// What libcudart.so.13 and libcudart.so.12 export, compared with the toolkit's own library and with
+// The exports of libcudart.so.13 and libcudart.so.12, compared with the toolkit's own library and with
 // calls.def.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// docs/CUDART.md: its coverage table is calls.def. To write it anew:
+// The coverage table of docs/CUDART.md lists calls.def. To write the table anew:
 //   FAIRGV_WRITE_DOCS=1 cudart_tests --gtest_filter='CudartTable.*'
 #include <gtest/gtest.h>
 

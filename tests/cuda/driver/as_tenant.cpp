@@ -1,6 +1,6 @@
-// as_tenant [--driver LIBRARY] PROGRAM [ARGUMENT...]: runs a program of CUDA as a tenant of a daemon of its
-// own, with FairGV's libraries in its path as a user has them, over this driver or the one that is found. Its
-// output is the program's, and so is its status.
+// as_tenant [--driver LIBRARY] PROGRAM [ARGUMENT...]: runs a CUDA program as a tenant of a daemon of its own,
+// with FairGV's libraries in its path as a user has them, over this driver or the one found on the machine.
+// Its output and its status are the program's.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -32,7 +32,7 @@ int main(int count, char** arguments) {
                                                          : std::string(FAIRGV_CUDA_DIR) + ":" + own},
       {"FAIRGV_SOCKET", tenancy.value().socket()},
       {"FAIRGV_TENANT", "tests"},
-      // What the tests of both drivers ask about.
+      // Tests that run over both drivers read this variable.
       {"FAIRGV_TEST_LIBCUDA", "tenant"}};
   auto started = fairgv::harness::Child::start(command);
   if (!started) {

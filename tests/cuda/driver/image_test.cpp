@@ -27,7 +27,7 @@ std::vector<std::byte> taken(const void* image, std::optional<std::uint64_t> siz
   return bytes;
 }
 
-/// A file of one section, with something behind it that is not its own.
+/// A file of one section, followed by bytes that are not part of the file.
 std::vector<std::byte> small_elf() {
   std::vector<std::byte> file(400, std::byte{0x55});
   Elf64_Ehdr header{};

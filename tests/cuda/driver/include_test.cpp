@@ -1,4 +1,4 @@
-// What the rooms under cuda-shim may include.
+// The headers that the modules under cuda-shim may include.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 namespace {
 
 struct Include {
-  std::string file, path;  // the first from the root of the sources
+  std::string file, path;  // `file` from the root of the sources
 };
 
 std::vector<Include> includes_below(const std::string& folder) {

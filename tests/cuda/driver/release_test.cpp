@@ -1,4 +1,4 @@
-// Memory that a program has freed counts for what it allocates next: in the order of a stream without a wait,
+// Memory that a program has freed is free for its next allocation: in the order of a stream without a wait,
 // and after each way of waiting. Runs as a tenant that may hold 256 MiB (FAIRGV_MEM).
 #include <chrono>
 #include <cstdint>
@@ -27,7 +27,7 @@ class Release : public WithModule {
     ASSERT_OK(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
   }
 
-  /// Work on the memory that is under way for a moment.
+  /// Starts work on the memory that is under way for a moment.
   static void use(CUdeviceptr memory, std::size_t bytes, CUstream stream) {
     EXPECT_OK(cuMemsetD8Async(memory, 1, bytes, stream));
   }
@@ -187,7 +187,7 @@ TEST_F(Release, EveryKindOfAllocationCountsOnWhatIsFreedAhead) {
   }
 }
 
-// ---- what is not on its way
+// ---- memory that is not about to be freed
 
 TEST_F(Release, WhatCodeOfTheProgramHoldsForLongIsRefused) {
   CUresult code = CUDA_SUCCESS;

@@ -15,7 +15,7 @@ using fairgv::cuda::remote::Reservation;
 
 constexpr std::uint64_t kPage = 4096;
 
-/// Addresses that nobody uses: those of a mapping that is gone. Nothing here maps memory of that size
+/// Addresses that nobody uses: those of a mapping that is gone. Nothing in this test maps memory of that size
 /// meanwhile.
 std::uint64_t unused_pages(std::size_t count) {
   void* const found =
@@ -26,7 +26,7 @@ std::uint64_t unused_pages(std::size_t count) {
 }
 
 bool is_mapped(std::uint64_t address) {
-  // msync() of what is not mapped fails with ENOMEM.
+  // msync() fails with ENOMEM on pages that are not mapped.
   return ::msync(reinterpret_cast<void*>(address / kPage * kPage), kPage, MS_ASYNC) == 0 || errno != ENOMEM;
 }
 

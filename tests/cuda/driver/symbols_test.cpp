@@ -1,4 +1,4 @@
-// What the library exports, and what docs/CUDA.md says of it.
+// The library's exports, compared with the list in docs/CUDA.md.
 #include <gtest/gtest.h>
 
 #include <array>

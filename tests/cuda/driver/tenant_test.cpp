@@ -1,4 +1,4 @@
-// What only tenants can show: memory that crosses processes, sessions that end, contexts that come and go.
+// Cases that only tenants have: memory that crosses processes, sessions that end, contexts that come and go.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,12 +29,12 @@ class Tenant : public WithModule {
  protected:
   static void SetUpTestSuite() {
     ASSERT_TRUE(is_tenant()) << "this test runs by as_tenant";
-    // A child of ours has no driver: such tests begin anew in a process of their own.
+    // A child of this process has no driver: death tests begin anew in a process of their own.
     GTEST_FLAG_SET(death_test_style, "threadsafe");
   }
 };
 
-/// What the death tests run in processes of their own.
+/// Death tests run in processes of their own.
 using TenantDeathTest = Tenant;
 
 TEST_F(Tenant, PageableMemoryOfAnySizeArrivesAndComesBack) {
@@ -86,13 +86,14 @@ TEST_F(Tenant, PitchedCopiesLargerThanAPieceKeepTheirRows) {
   }
 }
 
-// The driver beneath chooses addresses in another process, and a pointer alone has to say what it points to.
+// The driver beneath chooses addresses in another process, and a pointer alone must tell which memory it
+// points to.
 TEST_F(Tenant, DeviceMemoryIsNowhereWhereTheProgramHasMemoryOfItsOwn) {
   constexpr std::size_t kBytes = 48 * kMiB;  // more than a heap keeps
   const CUdeviceptr given = allocate(kBytes);
   ASSERT_OK(cuMemFree(given));
   ASSERT_OK(cuCtxSynchronize());
-  // Memory of this size is mapped, and unmapped: the driver would give the same again.
+  // Memory of this size is mapped, and unmapped when freed: the driver would choose the same address again.
   void* const own = ::mmap(reinterpret_cast<void*>(given / 4096 * 4096), kBytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   ASSERT_NE(own, MAP_FAILED) << "freed device memory still holds its addresses";
@@ -164,7 +165,7 @@ TEST_F(Tenant, PrimaryContextsComeAndGoWithWorkInTheirDefaultStreams) {
     ASSERT_OK(cuMemAlloc(&memory, 4096));
     ASSERT_OK(cuMemsetD8(memory, 1, 4096));
     ASSERT_OK(cuMemsetD8Async(memory, 2, 4096, CU_STREAM_PER_THREAD));
-    // It stays on another thread's stack, as programs leave it.
+    // The context stays on another thread's stack, as programs leave it.
     std::thread([primary] { EXPECT_OK(cuCtxSetCurrent(primary)); }).join();
     ASSERT_OK(round % 2 == 0 ? cuDevicePrimaryCtxReset(device_) : CUDA_SUCCESS);
     EXPECT_OK(cuDevicePrimaryCtxRelease(device_));
@@ -212,7 +213,7 @@ TEST_F(Tenant, EventsThatAreRecordedAnewStandForTheLatestRecord) {
     EXPECT_OK(cuEventRecord(event, held));
     EXPECT_OK(cuStreamWaitEvent(free, event, 0));
     EXPECT_OK(cuMemsetD8Async(memory, 1, 4, free));
-    // The wait keeps the record of its moment, whatever becomes of the event.
+    // The wait keeps the event's record of that moment, whatever becomes of the event.
     CUstream third = nullptr;
     ASSERT_OK(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
     EXPECT_OK(cuEventRecord(event, third));

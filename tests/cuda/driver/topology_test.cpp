@@ -25,7 +25,7 @@ std::vector<std::size_t> shuffled(Random& random, std::size_t count) {
   return numbers;
 }
 
-/// Without cycles; node numbers say nothing about the order.
+/// A graph without cycles; node numbers say nothing about the order.
 Dependencies random_graph(Random& random, std::size_t count) {
   const auto place = shuffled(random, count);
   Dependencies graph(count);
@@ -39,7 +39,7 @@ Dependencies random_graph(Random& random, std::size_t count) {
   return graph;
 }
 
-/// The same graph with other numbers. Exit nodes keep their order, as programs that build it anew do.
+/// The same graph with other numbers. Exit nodes keep their order, as in programs that build the graph anew.
 Dependencies renumbered(const Dependencies& graph, const std::vector<std::size_t>& number) {
   Dependencies result(graph.size());
   for (std::size_t node = 0; node < graph.size(); ++node) {
@@ -58,7 +58,7 @@ std::vector<std::size_t> exits(const Dependencies& graph) {
   return list;
 }
 
-/// Numbers among which those of the exit nodes rise as before.
+/// New numbers that keep the order of the exit nodes.
 std::vector<std::size_t> numbers_that_keep_exits(Random& random, const Dependencies& graph) {
   auto number = shuffled(random, graph.size());
   const auto ends = exits(graph);
@@ -113,7 +113,7 @@ TEST_F(Topology, ACycleIsFoundAndOneOfItsNodesNamed) {
     const auto order = topological_order(graph);
     ASSERT_TRUE(order.on_cycle);
     EXPECT_TRUE(order.nodes.empty());
-    // Going back from it comes to it again.
+    // Going back from the node on the cycle comes to that node again.
     std::vector<bool> reached(graph.size(), false);
     std::vector<std::size_t> next = graph[*order.on_cycle];
     while (!next.empty()) {
@@ -164,7 +164,7 @@ TEST_F(Topology, WhatIsPairedHasTheSameEdgesWhateverTheGraphs) {
 
 TEST_F(Topology, TheDifferenceOfTwoGraphsIsNamedAsTheManualSays) {
   const Dependencies chain{{}, {0}, {1}};
-  // Another number of nodes: none in particular.
+  // Another number of nodes: no particular node differs.
   EXPECT_FALSE(pair_nodes(chain, {{}, {0}}).corresponds);
   EXPECT_FALSE(pair_nodes(chain, {{}, {0}}).node);
   // More exit nodes.

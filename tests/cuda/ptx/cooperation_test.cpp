@@ -1,5 +1,5 @@
 // Kernels whose threads work together (programs/cooperation.cu), translated, run on the bare OpenCL driver,
-// and compared with what the host computes.
+// and compared with results from the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>

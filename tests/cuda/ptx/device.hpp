@@ -1,5 +1,5 @@
-// Running translated PTX on the OpenCL device that the software CUDA device uses: the arguments of interface
-// order, a runtime block, scratch memory. For tests; throws std::runtime_error with the driver's words.
+// Runs translated PTX on the OpenCL device that the software CUDA device uses: the arguments of interface
+// order, a runtime block, scratch memory. For tests; throws std::runtime_error with the driver's message.
 #pragma once
 
 #include <CL/cl.h>
@@ -94,14 +94,14 @@ class Module {
 
   const softcuda::TranslatedModule& translated() const { return translated_; }
   const softcuda::KernelInfo& info(const std::string& kernel) const;
-  /// Where a variable of the module lies.
+  /// The place of a variable of the module.
   std::byte* variable(const std::string& name);
 
-  /// Launches and waits. `kernel` is a PTX name, or a part of one that fits one kernel only.
+  /// Launches and waits. `kernel` is a PTX name, or a part of a name that fits one kernel only.
   void launch(const std::string& kernel, Extent grid, Extent block, const Parameters& parameters,
               std::size_t dynamic_shared = 0);
 
-  /// Of the last launch.
+  /// The runtime block of the last launch.
   const softcuda::RuntimeBlock& runtime() { return (*runtime_)[0]; }
   /// The printf records of the last launch, formatted for %d, %u, %s, %f, %c, %lld only.
   std::string printed();

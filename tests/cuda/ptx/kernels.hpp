@@ -1,4 +1,4 @@
-// What the tests of whole kernels share: programs that nvcc compiled (programs/*.cu), and random values.
+// Shared by the tests of whole kernels: programs that nvcc compiled (programs/*.cu), and random values.
 #pragma once
 
 #include <cstddef>

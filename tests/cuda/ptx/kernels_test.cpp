@@ -1,5 +1,5 @@
 // Whole kernels as nvcc compiles them (programs/basics.cu), translated, run on the bare OpenCL driver, and
-// compared with what the host computes.
+// compared with results from the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -215,7 +215,7 @@ TEST(PtxKernels, SinglePrecisionFunctionsAreWithinTheErrorsThatCudaStates) {
                   Parameters().add(values.address()).add(out.address()).add(256));
   for (std::size_t i = 0; i < 256; ++i) {
     const double x = in[i], a = std::fabs(x);
-    // Arguments are rounded as the kernel's are: near 1 a logarithm makes much of that.
+    // Arguments are rounded as the kernel's are: near 1 a logarithm magnifies the rounding.
     const double expected[] = {std::exp(x), std::sin(static_cast<double>(in[i] * 1000)),
                                std::log(static_cast<double>(std::fabs(in[i]) + 0.25f)),
                                std::pow(a, static_cast<double>(1.7f))};

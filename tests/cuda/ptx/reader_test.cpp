@@ -1,5 +1,5 @@
-// The PTX reader: what it keeps, what it refuses, and that printing and reading again changes nothing. And
-// what the translator refuses, by line.
+// The PTX reader: the parts that it keeps, the texts that it refuses, and that printing and reading again
+// changes nothing. Also the texts that the translator refuses, by line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using namespace fairgv::slicing::ptx;
 using fairgv::softcuda::translate;
 
-// One of everything that the reader knows.
+// A module with one of everything that the reader knows.
 constexpr std::string_view kModule = R"(// a comment
 .version 8.3
 .target sm_90a, debug
@@ -131,7 +131,7 @@ TEST(PtxReader, WhateverTheTextIsTheAnswerIsAModuleOrAnErrorWithItsLine) {
       EXPECT_GT(error->line, 0);
       EXPECT_FALSE(error->message.empty());
     }
-    // And neither does the translator fall over what is left.
+    // The translator does not fail on the rest either.
     const auto translation = translate(damaged);
     if (!translation) {
       EXPECT_FALSE(translation.error().text().empty());
@@ -146,7 +146,7 @@ TEST(PtxReader, NestingWithoutEndIsRefused) {
   EXPECT_TRUE(std::holds_alternative<ParseError>(parse(head + ".entry e() " + std::string(100000, '{'))));
 }
 
-// ---- what the translator refuses
+// ---- texts that the translator refuses
 
 std::string refusal(const std::string& statement) {
   const std::string text =
@@ -182,7 +182,7 @@ TEST(PtxTranslator, WhatItCannotDoIsNamedWithItsLine) {
   }
 }
 
-// Found by fuzzing: their values were written where nothing had been laid out for them.
+// Found by fuzzing: the values of such variables were written where nothing had been laid out.
 TEST(PtxTranslator, OnlyVariablesThatLieInTheModuleHaveInitialValues) {
   const auto error_of = [](const std::string& variable) {
     const auto translated = fairgv::softcuda::translate(

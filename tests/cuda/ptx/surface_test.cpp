@@ -1,4 +1,5 @@
-// Surface instructions, questions and cubemaps against host arithmetic, and what of textures is refused.
+// Surface instructions, queries and cubemaps against host arithmetic, and texture instructions that are
+// refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +47,7 @@ std::string name_of(const Shape& shape, const Access& access, const std::string&
   return name;
 }
 
-// Loads what is at (x, y, z) into `out`, and stores what is at `in` there.
+// Loads the element at (x, y, z) into `out`, and stores the element at `in` there.
 std::string kernel_text(const Shape& shape, const Access& access, const std::string& outside) {
   const bool wide = access.bytes == 8;
   const std::string reg = wide ? "%w" : access.bytes == 4 ? "%r" : "%h";
@@ -82,7 +83,7 @@ int number(int low, int high) {
   return low + static_cast<int>(dice()() % static_cast<unsigned>(high - low + 1));
 }
 
-/// Where the access goes; nothing: outside.
+/// The place that the access reaches; nothing: it lies outside.
 std::optional<std::size_t> place(const ImageBlock& block, const Shape& shape, std::size_t bytes, bool clamped,
                                  int x, int y, int z) {
   const int last[3] = {static_cast<int>(block.width * block.texel_bytes) - static_cast<int>(bytes),
@@ -96,7 +97,7 @@ std::optional<std::size_t> place(const ImageBlock& block, const Shape& shape, st
          static_cast<std::size_t>(at[1]) * block.row_bytes + static_cast<std::size_t>(at[0]);
 }
 
-// Every access in two shapes, every shape in several accesses; all pairs would take their time to compile.
+// Every access in two shapes, every shape in several accesses; all pairs would take too long to compile.
 struct Case {
   const Shape* shape;
   const Access* access;
@@ -158,7 +159,7 @@ TEST(PtxSurfaces, EveryAccessReadsAndWritesItsBytesInsideAndWhatItAskedForOutsid
 
 TEST(PtxSurfaces, AnAccessOutsideTrapsWhereThatIsAskedFor) {
   Module module(std::string(kHeading) + kernel_text(kShapes[1], kAccesses[2], "trap") +
-                // The same where threads are run one after the other.
+                // The same access where threads run one after the other.
                 ".visible .entry stepped(.param .u64 object)\n{\n.reg .b32 %r<4>;\n.reg .b64 %s;\n"
                 "ld.param.u64 %s, [object];\nmov.u32 %r1, %tid.x;\n"
                 "shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;\nshl.b32 %r3, %r2, 2;\n"
@@ -210,7 +211,7 @@ TEST(PtxTextures, WhatAnObjectIsCanBeAsked) {
   EXPECT_TRUE(std::equal(out.begin(), out.end(), expected));
 }
 
-// A face's middle is its first texel here; the guide's table says which way its coordinates go.
+// A face's middle is its first texel here; the guide's table gives the direction of the face's coordinates.
 TEST(PtxTextures, ADirectionFindsItsFaceAndTheTexelOnIt) {
   Module module(
       std::string(kHeading) +

@@ -1,5 +1,5 @@
 // Instruction by instruction against host arithmetic: a kernel is made of many forms, every thread runs all
-// of them on its own inputs, and every result is compared with what the form's own host function says.
+// of them on its own inputs, and every result is compared with the result of the form's own host function.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Compare {
   kApproximate,  // single precision within `tolerance`, relative, or absolute below 1
 };
 
-/// One instruction (or a few): it puts its result into %d16, %d32, %d64 or %dp, which `bits` (16, 32, 64, 1)
+/// One instruction (or a few): it puts its result into %d16, %d32, %d64 or %dp, as `bits` (16, 32, 64, 1)
 /// says.
 struct Form {
   std::string text;

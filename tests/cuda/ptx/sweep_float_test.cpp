@@ -40,7 +40,7 @@ u64 bits_of(double value) {
 constexpr std::pair<const char*, int> kRoundings[] = {
     {"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
 
-// The value of `function` computed under a rounding mode; volatile, because the compiler knows of none.
+// The value of `function` under a rounding mode; volatile, because the compiler does not know rounding modes.
 template <class F>
 auto rounded(int mode, F function) {
   const int before = std::fegetround();
@@ -95,7 +95,7 @@ TEST(PtxSweep, SinglePrecisionArithmeticRoundsAsTheHostDoes) {
     const int m = mode;
     const auto form = [&](const std::string& opcode, const std::string& operands, auto function) {
       forms.push_back(single_form(opcode + r + operands, [m, function](float a, float b, float c) {
-        // Read again under the rounding mode, so that nothing is computed before it is set.
+        // Read again under the rounding mode, so that the compiler computes nothing before the mode is set.
         const volatile float x = a, y = b, z = c;
         return rounded(m, [&] { return function(x, y, z); });
       }));
@@ -236,8 +236,8 @@ TEST(PtxSweep, DoublePrecisionGivesWhatTheHostGives) {
   expect_forms("double", forms, double_inputs(fairgv::harness::printed_seed()));
 }
 
-// PTX ISA, "cvt": out of range clamps; a NaN gives zero, or the top bit where double precision or 64 bits
-// take part.
+// PTX ISA, "cvt": a value out of range is clamped; a NaN gives zero, or the top bit where double precision or
+// 64 bits take part.
 template <class T, class F>
 u64 to_integer(F value, bool wide_source) {
   if (std::isnan(value)) return wide_source || sizeof(T) == 8 ? u64{1} << (sizeof(T) * 8 - 1) : 0;
@@ -261,7 +261,7 @@ void add_to_integer(std::vector<Form>& forms, const std::string& type, bool doub
                doubles
                    ? to_integer<T>(function(real(in.a)), true)
                    : to_integer<T>(static_cast<float>(function(static_cast<double>(single(in.a)))), false);
-           // Into a wider register signed ones are extended.
+           // Signed values are extended into a wider register.
            return sizeof(T) == 1 && std::is_signed_v<T> ? value | (value & 0x80 ? 0xff00 : 0) : value;
          }});
   };
@@ -305,7 +305,7 @@ TEST(PtxSweep, DoublePrecisionConvertsAsPtxSays) {
   expect_forms("from double", forms, double_inputs(fairgv::harness::printed_seed()));
 }
 
-// Zero by itself: clang makes -0 of an unsigned one where rounding is downwards.
+// Zero is treated by itself: clang makes -0 of an unsigned zero where rounding is downwards.
 template <class To>
 To converted(auto integer) {
   return integer == 0 ? To{0} : static_cast<To>(integer);

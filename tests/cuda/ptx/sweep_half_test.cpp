@@ -59,7 +59,7 @@ class Format {
     const auto low = static_cast<u64>(above - values_.begin()) - 1;
     if (magnitude == static_cast<Exact>(values_[low])) return sign | low;
     const bool away = (mode == 2 && negative) || (mode == 3 && !negative);
-    // What comes after the largest value is one step away, too: half of it is where infinity begins.
+    // The value after the largest is one step away, too: infinity begins at half of that step.
     const Exact step = low + 1 < values_.size()
                            ? static_cast<Exact>(values_[low + 1]) - static_cast<Exact>(values_[low])
                            : static_cast<Exact>(values_[low]) - static_cast<Exact>(values_[low - 1]);
@@ -89,20 +89,20 @@ const Format& brain() {
   return format;
 }
 
-// The sign of a sum that is zero: negative only when both are.
+// The sign of a sum that is zero: negative only when both operands are negative.
 bool negative_sum(double a, double b) {
   return std::signbit(a) && std::signbit(b);
 }
 
-/// The sum rounded to odd: what is rounded again, to fewer bits, comes out as if it had been rounded once.
+/// The sum rounded to odd: rounding it again, to fewer bits, gives the same as rounding once.
 Exact odd_sum(Exact x, Exact y) {
   const Exact sum = x + y;
   const Exact most = sum - x;
   const Exact error = (x - (sum - most)) + (y - most);
   auto bits = std::bit_cast<std::array<u64, 2>>(sum);  // the lower half of the mantissa first
   if (error == 0 || bits[0] % 2 != 0) return sum;
-  // The neighbour on the side of the error is an odd one: its lowest bit is the only one that an even number
-  // needs to grow; to shrink, the lower half may borrow.
+  // The neighbour on the side of the error is odd. To grow, an even number needs only its lowest bit; to
+  // shrink, the lower half may borrow.
   const bool grows = (error > 0) == (sum > 0);
   if (!grows && bits[0] == 0) --bits[1];
   bits[0] += grows ? 1 : ~u64{0};

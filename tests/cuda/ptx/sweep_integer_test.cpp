@@ -30,7 +30,7 @@ __extension__ typedef unsigned __int128 u128;
 template <class U>
 constexpr unsigned kBits = sizeof(U) * 8;
 
-// The forms of one signedness and width. T is what the operands are, W holds any product of two.
+// The forms of one signedness and width. T is the operands' type, W holds any product of two operands.
 template <class T, class W>
 void add_arithmetic(std::vector<Form>& forms) {
   using U = std::make_unsigned_t<T>;

@@ -1,5 +1,5 @@
-// What a fetch of a texture gives, worked out on the host from the CUDA Programming Guide's "Texture
-// Fetching" and the PTX ISA.
+// The result of a texture fetch, worked out on the host from the CUDA Programming Guide's "Texture Fetching"
+// and the PTX ISA.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ using softcuda::ChannelFormat;
 using softcuda::ImageBlock;
 using Words = std::array<std::uint32_t, 4>;
 
-// Where a fetch goes: coordinates as numbers and as integers, and a layer.
+// The target of a fetch: coordinates as numbers and as integers, and a layer.
 struct Point {
   float x = 0, y = 0, z = 0;
   std::int32_t i = 0, j = 0, k = 0;
@@ -46,7 +46,7 @@ inline float half_value(std::uint16_t h) {
 struct Format {
   ChannelFormat format;
   unsigned bytes;  // of a channel
-  bool is_float;   // of what a fetch gives
+  bool is_float;   // of a fetch's result
 };
 constexpr Format kFormats[] = {
     {ChannelFormat::kWord, 4, true},          {ChannelFormat::kWord, 4, false},
@@ -95,7 +95,7 @@ inline std::uint32_t channel_value(ChannelFormat format, const std::byte* at, st
   }
 }
 
-// A block over texels, and what fetches of it give.
+// A block over texels, and the results of fetches from it.
 class Image {
  public:
   Image(const ImageBlock& shape, const std::vector<std::byte>& texels) : texels_(texels), block_(1, shape) {
@@ -145,7 +145,7 @@ class Image {
                  dimensions > 2 ? inside(p.k, 2) : slice);
   }
 
-  // In texels, from where the dimension begins.
+  // In texels, from the begin of the dimension.
   double position(float x, std::size_t dimension) const {
     const auto mode = static_cast<AddressMode>(block().modes[dimension]);
     if ((block().flags & ImageBlock::kNormalizedCoordinates) == 0) return x;
@@ -159,7 +159,7 @@ class Image {
     double weight;
   };
   Neighbours around(float x, std::size_t dimension) const {
-    // Beyond two periods nothing changes any more, but for what repeats, which is within them.
+    // Beyond two periods nothing changes any more; repeated coordinates lie within the periods.
     const double most = 2.0 * static_cast<double>(extent(dimension)) + 2;
     const float middle = static_cast<float>(position(x, dimension)) - 0.5F;
     const double at = std::min(std::max(static_cast<double>(middle), -2.0), most);

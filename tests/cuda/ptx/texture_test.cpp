@@ -104,7 +104,7 @@ float between(double low, double high) {
   return static_cast<float>(std::uniform_real_distribution<double>(low, high)(generator()));
 }
 
-// Texels' edges and middles, inside and outside, exact and nearly; far away; and anywhere.
+// Points at texels' edges and middles, inside and outside, exact and nearly; far away; and anywhere.
 std::vector<Point> points(const ImageBlock& block) {
   const auto one = [&block](std::uint32_t extent) {
     const bool normalized = (block.flags & ImageBlock::kNormalizedCoordinates) != 0;
@@ -149,7 +149,7 @@ bool is_close(std::uint32_t seen, std::uint32_t expected, float most) {
   return std::abs(static_cast<double>(single(seen)) - single(expected)) <= 1e-5 * std::max(1.0F, most);
 }
 
-/// `largest`: of the texels. Not `exact`: within the errors of the conversion.
+/// `largest`: the largest of the texels. Not `exact`: within the errors of the conversion.
 void compare(const Image& image, bool exact, float largest) {
   const std::vector<Point> list = points(image.block());
   Memory<Point> in(list);
@@ -218,7 +218,7 @@ TEST(PtxTextures, EveryFormatFilterAndAddressModeGivesWhatTheGuideSays) {
       for (const bool normalized : {false, true}) {
         for (std::uint32_t mode = 0; mode < 8; ++mode) {
           ImageBlock block = random_shape(format, filtered, normalized);
-          // All dimensions alike, then each its own.
+          // All dimensions have the same mode first, then each its own.
           for (std::uint32_t& each : block.modes) each = mode < 4 ? mode : below(4);
           const Image image(block, random_texels(block, format));
           SCOPED_TRACE(testing::Message()

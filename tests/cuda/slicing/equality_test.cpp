@@ -1,5 +1,5 @@
 // Kernels as nvcc compiles them, translated and run on the bare OpenCL driver: whole from the application's
-// PTX, and in parts from the rewritten one. Every byte of the results and of the module's variables must be
+// PTX, and in parts from the rewritten PTX. Every byte of the results and of the module's variables must be
 // the same.
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ constexpr std::uint64_t kMostBlocks = 192;
 
 struct Kernel {
   const char* name;
-  std::uint32_t dimensions;        // of the grids that it is made for
-  fairgv::ptx_test::Extent block;  // one each: the driver compiles every size anew
+  std::uint32_t dimensions;        // of the kernel's grids
+  fairgv::ptx_test::Extent block;  // one size each: the driver compiles every size anew
 };
 
 constexpr Kernel kKernels[] = {
@@ -60,7 +60,7 @@ class SlicedAndWhole {
     }
   }
 
-  /// Any boxes, in any order: blocks are promised none.
+  /// Any boxes, in any order: CUDA promises blocks no order.
   std::vector<Box> random_boxes(const Extent& grid) {
     std::vector<Box> boxes;
     cut({.first = {0, 0, 0}, .groups = grid}, boxes);
@@ -68,7 +68,7 @@ class SlicedAndWhole {
     return boxes;
   }
 
-  /// As the worker cuts, with a floor that suits small grids and a pace that changes.
+  /// Boxes as the worker cuts them, with a floor that suits small grids and a pace that changes.
   std::vector<Box> planned_boxes(const Extent& grid) {
     Planner planner({.dimensions = 3, .size = grid}, {.floor = 1 + below(12)});
     std::vector<Box> boxes;
@@ -155,7 +155,7 @@ TEST(PtxSlicingEquality, PartsGiveBitForBitWhatTheWholeGives) {
     const auto arguments = test.random_arguments();
     std::vector<Box> boxes = {{.first = {0, 0, 0}, .groups = grid}};
     const auto whole = test.run(whole_module, kernel, boxes, grid, arguments);
-    // Every ninth round whole: the rewritten module serves such launches too, with the same variables.
+    // Every ninth round runs whole: the rewritten module serves such launches too, with the same variables.
     const std::uint64_t how = test.below(9);
     if (how > 0) boxes = how > 4 ? test.planned_boxes(grid) : test.random_boxes(grid);
     parts += boxes.size();

@@ -1,5 +1,5 @@
-// What the PTX slicer writes: exact texts, which entries it refuses and why, and that the toolkit's assembler
-// takes every text.
+// The output of the PTX slicer: exact texts, the entries that it refuses and why, and that the toolkit's
+// assembler takes every text.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -113,7 +113,8 @@ TEST(PtxSlicing, FunctionsGetTheValuesThatTheyNeedFromTheirCallers) {
   EXPECT_FALSE(module.sliceable("whole"));
   EXPECT_EQ(module.reason("whole"), "it reads %envreg2, as synchronisation of the whole grid does");
   const std::string& text = module.text;
-  // Declared and defined with what it reads and no more; in a circle; and through `both`.
+  // Each function is declared and defined with the values that it reads and no more; in a circle; and through
+  // `both`.
   EXPECT_TRUE(contains(text, "fairgv_part_of_column (.param .b32 weight, .param .b32 fairgv_part_ctaid_x);"));
   EXPECT_TRUE(
       contains(text, "fairgv_part_of_column (.param .b32 weight, .param .b32 fairgv_part_ctaid_x)\n{"));
@@ -124,7 +125,7 @@ TEST(PtxSlicing, FunctionsGetTheValuesThatTheyNeedFromTheirCallers) {
                        "fairgv_part_nctaid_z)"));
   EXPECT_TRUE(contains(text, "@%p call fairgv_part_of_circle, (fairgv_part_nctaid_z_argument); }"));
   EXPECT_TRUE(contains(text, "\tin0\n\t, fairgv_part_ctaid_x_argument); }"));
-  // What reads nothing has no copy, nor has what is not cut.
+  // A function that reads none of the values has no copy, nor has a kernel that is not cut.
   for (const char* name : {"quiet", "silent", "whole"}) {
     EXPECT_FALSE(contains(text, std::string("fairgv_part_of_") + name)) << name;
   }
@@ -249,7 +250,7 @@ bool ends_list_with_comma(std::string_view text) {
   return false;
 }
 
-// What tenants send may be anything: words of good modules, left out, doubled and exchanged.
+// Tenants may send anything: words of good modules, left out, doubled and exchanged.
 TEST(PtxSlicing, AnyTextIsRewrittenToOneThatCanBeReadOrRefused) {
   std::mt19937_64 random(fairgv::harness::printed_seed());
   std::size_t read = 0;
@@ -271,7 +272,7 @@ TEST(PtxSlicing, AnyTextIsRewrittenToOneThatCanBeReadOrRefused) {
       continue;
     }
     ++read;
-    if (ends_list_with_comma(text)) continue;  // the reader lets it pass, ptxas takes neither text
+    if (ends_list_with_comma(text)) continue;  // the reader accepts it, ptxas takes neither text
     const auto again = ptx::parse(std::get<SlicedModule>(result).text);
     ASSERT_TRUE(std::holds_alternative<ptx::Module>(again)) << text;
     EXPECT_TRUE(std::get<SlicedModule>(result).text.starts_with(text));
@@ -294,7 +295,7 @@ std::string contents(const std::filesystem::path& path) {
   return text.str();
 }
 
-// All modules that there are: the samples, and what nvcc made of the programs.
+// All modules: the samples, and nvcc's output for the programs.
 std::map<std::string, std::string> modules() {
   std::map<std::string, std::string> all = {{"entry", std::string(kEntry)},
                                             {"functions", std::string(kFunctions)},
@@ -338,7 +339,7 @@ TEST(PtxSlicing, WhatNvccWritesIsSlicedOrRefusedForTheRightReason) {
 #endif
 
 #ifdef FAIRGV_PTXAS
-// What the assembler says to a text; nothing if it takes it.
+// The assembler's message about a text; nothing if it takes the text.
 std::string complaint(const std::string& text) {
   static int number = 0;
   const auto stem = std::filesystem::temp_directory_path() /

@@ -5,7 +5,8 @@
 
 namespace fairgv::slicing_test {
 
-// Parameters that end at an odd offset; a comment where the list ends; a name that the rewriting would take.
+// Parameters that end at an odd offset; a comment at the end of the list; a name that the rewriting would
+// take.
 inline constexpr std::string_view kEntry = R"(.version 8.7
 .target sm_75
 .address_size 64
@@ -29,8 +30,8 @@ inline constexpr std::string_view kEntry = R"(.version 8.7
 }
 )";
 
-// Functions that read, through others, in a circle, declared before; shared by entries that are cut and that
-// are not.
+// Functions that read the values themselves, through others, in a circle, or are declared first; entries that
+// are cut and entries that are not share them.
 inline constexpr std::string_view kFunctions = R"(.version 8.7
 .target sm_75
 .address_size 64
@@ -129,7 +130,7 @@ inline constexpr std::string_view kClusters = R"(.version 8.7
 .visible .entry plain () { .reg .b32 %r; mov.u32 %r, %ctaid.x; ret; }
 )";
 
-// What only hands in, but no compiler, write.
+// Forms that people write by hand, but no compiler does.
 inline constexpr std::string_view kUnusual = R"(.version 8.7
 .target sm_75
 .address_size 64

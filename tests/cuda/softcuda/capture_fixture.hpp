@@ -1,4 +1,4 @@
-// What the tests of captures share: streams, events, and a number that launches append digits to.
+// Shared by the tests of captures: streams, events, and a number that launches append digits to.
 #pragma once
 
 #include <vector>
@@ -28,7 +28,7 @@ class Captures : public WithModule {
     EXPECT_OK(cuStreamEndCapture(stream, &graph));
     return graph;
   }
-  /// The capture has been invalidated, and its stream is of use again afterwards.
+  /// The capture has been invalidated, and its stream can be used again afterwards.
   void expect_invalidated(CUstream stream) {
     CUstreamCaptureStatus status{};
     EXPECT_OK(cuStreamIsCapturing(stream, &status));
@@ -41,7 +41,7 @@ class Captures : public WithModule {
     EXPECT_EQ(CU_STREAM_CAPTURE_STATUS_NONE, status);
     EXPECT_OK(cuStreamSynchronize(stream));
   }
-  /// What one launch makes of the number 0. The graph goes.
+  /// The result of one launch on the number 0. Destroys the graph.
   unsigned number_after(CUgraph graph) {
     CUgraphExec executable = nullptr;
     EXPECT_OK(cuGraphInstantiate(&executable, graph, 0));

@@ -1,4 +1,5 @@
-// Streams captured into graphs: what becomes a node, forks and joins, and what invalidates a capture.
+// Streams captured into graphs: the calls that become nodes, forks and joins, and the calls that invalidate a
+// capture.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -81,7 +82,7 @@ TEST_F(Captures, StreamsForkAndJoinByEvents) {
   EXPECT_OK(append(stream_, 4));
   CUgraph graph = end(stream_);
   EXPECT_EQ(4U, types_of(graph).size());
-  // The fork came before anything else in the first stream, whose node the join depends on, too.
+  // The fork came before anything else in the first stream; the join depends on that stream's node, too.
   EXPECT_EQ(4U, edges_of(graph));
   EXPECT_EQ(1234U, number_after(graph));
   EXPECT_OK(cuStreamIsCapturing(other_, &status));
@@ -107,7 +108,7 @@ TEST_F(Captures, AForkThatIsNotJoinedIsAnError) {
   EXPECT_EQ(5U, download<unsigned>(number_, 1)[0]);
 }
 
-// Seen of NVIDIA's driver 580.
+// NVIDIA's driver 580 behaves like this.
 TEST_F(Captures, EndedInAnotherStreamThanItsOwnItIsLost) {
   begin(stream_);
   EXPECT_OK(cuEventRecord(event_, stream_));
@@ -163,7 +164,7 @@ TEST_F(Captures, TheLegacyStreamCannotBeUsedWhileABlockingStreamIsCaptured) {
   unsigned value = 0;
   EXPECT_CODE(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, cuMemcpyDtoH(&value, number_, 4));
   expect_invalidated(blocking_);
-  // A stream that does not wait for the legacy one is nothing to it.
+  // A stream that does not wait for the legacy stream does not disturb it.
   begin(stream_);
   EXPECT_OK(append(nullptr, 1));
   EXPECT_OK(cuStreamSynchronize(nullptr));

@@ -1,5 +1,4 @@
-// Captures beside everything else: modes, graphs that are there, threads, and the ends of streams and
-// contexts.
+// Captures beside everything else: modes, existing graphs, threads, and the ends of streams and contexts.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -130,7 +129,7 @@ TEST_F(Captures, AStreamThatIsDestroyedEndsItsCapture) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
   EXPECT_OK(cuStreamIsCapturing(other_, &status));
   EXPECT_EQ(CU_STREAM_CAPTURE_STATUS_NONE, status);
-  // One that has joined may go before the end.
+  // A stream that has joined may be destroyed before the capture ends.
   ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   begin(stream_);
   EXPECT_OK(cuEventRecord(event_, stream_));
@@ -149,7 +148,7 @@ TEST_F(Captures, OfAContextThatIsDestroyedAreOver) {
   ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
   begin(stream);
   EXPECT_OK(cuCtxDestroy(context));
-  // A capture in the global mode would forbid it.
+  // A capture in the global mode would forbid this call.
   EXPECT_OK(cuMemFree(allocate(16)));
 }
 

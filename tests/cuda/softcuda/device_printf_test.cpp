@@ -72,7 +72,7 @@ TEST(SoftCudaPrintf, RingIsReadUpToWhatDidNotFit) {
   }
   EXPECT_EQ("n=0;n=1;n=2;", text_of_ring(ring, 72, sizeof ring));
   EXPECT_EQ("n=0;n=1;", text_of_ring(ring, 48, sizeof ring));
-  EXPECT_EQ("n=0;n=1;n=2;", text_of_ring(ring, 1'000'000, sizeof ring));  // a record of zeros ends it
+  EXPECT_EQ("n=0;n=1;n=2;", text_of_ring(ring, 1'000'000, sizeof ring));  // a record of zeros ends the text
   EXPECT_EQ("n=0;", text_of_ring(ring, 72, 40));
   EXPECT_EQ("", text_of_ring(ring, 0, sizeof ring));
 }

@@ -1,4 +1,4 @@
-// docs/SOFTCUDA.md lists what is not served.
+// docs/SOFTCUDA.md lists the entry points that are not served.
 #include "tests/cuda/unserved_names.hpp"
 
 TEST(SoftCudaDocumentation, ListsEveryEntryPointThatIsNotServed) {

@@ -1,4 +1,4 @@
-// The fatbin reader on what nvcc's tool wrote, and on what somebody hostile made of it.
+// The fatbin reader on the output of nvcc's tool, and on hostile changes of it.
 #include "runtime/fatbin/fatbin.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(SoftCudaFatbin, HighestTargetOfAllContainersIsTaken) {
   const Bytes third = container_of("third", 80);
   bytes.insert(bytes.end(), second.begin(), second.end());
   bytes.insert(bytes.end(), third.begin(), third.end());
-  bytes.resize(bytes.size() + 12);  // padding behind the last
+  bytes.resize(bytes.size() + 12);  // padding behind the last entry
   const auto ptx = ptx_of_fatbin(bytes);
   ASSERT_TRUE(ptx) << ptx.error().message;
   EXPECT_EQ("second", ptx->text);
@@ -136,7 +136,7 @@ TEST(SoftCudaFatbin, WhatTheToolkitPacksIsUnpacked) {
     const auto found = ptx_of_fatbin(bytes);
     ASSERT_TRUE(found) << found.error().message;
     ASSERT_TRUE(found->text.has_value());
-    // The tool drops comments or ends the text with a zero: what is there is the same.
+    // The tool drops comments or ends the text with a zero: the rest is the same.
     EXPECT_NE(std::string::npos, found->text->find(".visible .entry add("));
     EXPECT_EQ('\n', found->text->back());
   }
@@ -155,7 +155,7 @@ TEST(SoftCudaFatbin, RandomDamageIsAnErrorOrTextAndNeverMore) {
   for (const char* name : {"stored.fatbin", "lz4.fatbin", "zstd.fatbin", "mixed.fatbin"}) {
     const Bytes good = file(name);
     for (int time = 0; time < 300; ++time) {
-      // Its own memory of exactly its size, so that AddressSanitizer sees one byte too far.
+      // Memory of exactly the image's size, so that AddressSanitizer sees a read one byte too far.
       Bytes bad(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(
                                                  time % 3 == 0 ? random() % (good.size() + 1) : good.size()));
       const bool header_only = time % 2 == 0;

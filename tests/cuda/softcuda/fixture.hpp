@@ -1,5 +1,5 @@
-// What the Driver-API tests share: a context of one's own, modules of the build folder, and shorthand that
-// fails a test with the code's name.
+// Shared by the Driver-API tests: a context per test, modules of the build folder, and shorthand that fails a
+// test with the code's name.
 #pragma once
 
 #include <cuda.h>
@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-/// "CUDA_ERROR_INVALID_VALUE".
+/// The code's name, such as "CUDA_ERROR_INVALID_VALUE".
 std::string code_name(CUresult code);
-/// The driver is FairGV's own front end, with a worker behind it: what that cannot do, or does as NVIDIA's
-/// driver does and the software driver does not, is expected otherwise.
+/// Whether the driver is FairGV's own front end, with a worker behind it. Tests expect other answers where
+/// the front end cannot do a thing, or does it as NVIDIA's driver does and the software driver does not.
 bool is_tenant();
-/// Under FAIRGV_TEST_FILES: what nvcc made of kernels.cu.
+/// Under FAIRGV_TEST_FILES: nvcc's output for kernels.cu.
 std::string file_path(const std::string& name);
 std::string file_bytes(const std::string& name);
 
@@ -34,7 +34,7 @@ class WithContext : public testing::Test {
   CUcontext context_ = nullptr;
 };
 
-/// The module of kernels.cu beside it, in whatever container.
+/// The context with the module of kernels.cu, in any container.
 class WithModule : public WithContext {
  protected:
   void SetUp() override;

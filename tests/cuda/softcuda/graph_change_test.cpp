@@ -1,4 +1,4 @@
-// What changes in a graph after it was instantiated, what is refused, and what is said of graphs.
+// Changes to a graph after it was instantiated, changes that are refused, and queries of graphs.
 #include <unistd.h>
 
 #include <array>
@@ -17,7 +17,7 @@ TEST_F(Graphs, AnExecutableTakesTheParametersOfAGraphOfTheSameShape) {
   ASSERT_OK(cuGraphCreate(&other, 0));
   const CUgraphNode second = append(other, {}, 4);
   const CUgraphNode first = append(other, {}, 3);
-  // In another order of adding: the edges say what corresponds.
+  // Added in another order: the edges tell which nodes correspond.
   ASSERT_OK(cuGraphAddDependencies(other, &first, &second, nullptr, 1));
   CUgraphExecUpdateResultInfo info{};
   EXPECT_OK(cuGraphExecUpdate(executable, other, &info));

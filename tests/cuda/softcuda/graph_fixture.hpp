@@ -1,4 +1,4 @@
-// Graphs whose kernels put digits behind a number, and parameters of plain copies.
+// Graphs whose kernels append digits to a number, and parameters of plain copies.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ class Graphs : public WithModule {
     WithModule::TearDown();
   }
 
-  /// A kernel node's parameters: the number, and a digit that is put behind it.
+  /// A kernel node's parameters: the number, and a digit that the kernel appends to it.
   struct Append {
     Append(Graphs& test, unsigned of_digit, CUdeviceptr of_number = 0)
         : number(of_number != 0 ? of_number : test.number_), digit(of_digit) {
@@ -72,7 +72,7 @@ class Graphs : public WithModule {
     EXPECT_OK(cuGraphInstantiate(&executable, graph, 0));
     return executable;
   }
-  /// What launches make of the number 0.
+  /// The result of launches on the number 0.
   unsigned number_after(CUgraphExec executable, int launches = 1) {
     EXPECT_OK(cuMemsetD32Async(number_, 0, 1, stream_));
     for (int at = 0; at < launches; ++at) EXPECT_OK(cuGraphLaunch(executable, stream_));

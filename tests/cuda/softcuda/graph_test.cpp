@@ -1,4 +1,4 @@
-// Graphs built by hand: what runs in which order, what of it the graph keeps, and events in it.
+// Graphs built by hand: the order in which nodes run, the data that the graph keeps, and events in it.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -110,7 +110,7 @@ TEST_F(Graphs, ArgumentsAreThoseOfTheMomentWhenTheNodeWasMade) {
   CUgraphNode node = nullptr;
   ASSERT_OK(cuGraphAddKernelNode(&node, graph_, nullptr, 0, &parameters.node));
   parameters.digit = 9;
-  // The other way to give them.
+  // The other way to give the arguments.
   struct {
     CUdeviceptr number;
     unsigned digit;
@@ -144,7 +144,7 @@ TEST_F(Graphs, ArgumentsAreThoseOfTheMomentWhenTheNodeWasMade) {
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(executable, stream_));
 }
 
-// The program's own memory counts when the copy's turn comes, not when the graph is launched.
+// A copy uses the program's memory as it is when the copy's turn comes, not when the graph is launched.
 TEST_F(Graphs, PageableMemoryIsReadAndWrittenInItsTurn) {
   constexpr std::size_t kCount = 50000;
   struct Host {
@@ -189,7 +189,7 @@ TEST_F(Graphs, PageableMemoryIsReadAndWrittenInItsTurn) {
     for (int round = 0; round < 3; ++round) EXPECT_OK(cuGraphLaunch(executable, stream_));
     EXPECT_CODE(CUDA_ERROR_NOT_READY, cuStreamQuery(stream_));
     EXPECT_EQ(0U, host.value);
-    // What launches under way use stays until they have ended.
+    // Objects that running launches use stay until the launches have ended.
     EXPECT_OK(cuGraphExecDestroy(executable));
   }
   EXPECT_OK(cuStreamSynchronize(stream_));
@@ -211,7 +211,7 @@ TEST_F(Graphs, LaunchesOfOneExecutableRunOneAfterTheOtherInWhateverStreams) {
   }
   EXPECT_OK(cuStreamSynchronize(other));
   EXPECT_EQ(1212U, download<unsigned>(number_, 1)[0]);
-  // Behind a stream that is gone, too.
+  // The same behind a stream that is gone.
   EXPECT_OK(cuGraphLaunch(executable, other));
   EXPECT_OK(cuStreamDestroy(other));
   EXPECT_OK(cuGraphLaunch(executable, stream_));
@@ -242,7 +242,7 @@ TEST_F(Graphs, ChildGraphsAreCopiedWhenTheyAreAdded) {
   const Append six(*this, 6);
   EXPECT_OK(cuGraphExecKernelNodeSetParams(executable, own_nodes[1], &six.node));
   EXPECT_EQ(1264U, number_after(executable));
-  // A whole child: of the same shape, or not at all.
+  // A whole child is replaced by one of the same shape, or not at all.
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGraphExecChildGraphNodeSetParams(executable, embedded, child));
   CUgraph like = nullptr;
   ASSERT_OK(cuGraphCreate(&like, 0));
@@ -333,7 +333,7 @@ TEST_F(Graphs, UserObjectsLiveAsLongAsAGraphOrItsLaunchKeepsThem) {
     EXPECT_EQ(0, destroyed.load());
   }
   EXPECT_OK(cuStreamSynchronize(stream_));
-  // It goes on a thread of the driver's, for which no call waits.
+  // The destructor runs on one of the driver's threads, for which no call waits.
   while (destroyed.load() == 0) std::this_thread::yield();
   EXPECT_EQ(1, destroyed.load());
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuUserObjectRetain(object, 1));

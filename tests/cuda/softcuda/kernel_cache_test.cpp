@@ -1,5 +1,5 @@
-// The cache of compiled kernels: what is written is read, what is damaged is not, and it stays within its
-// bound.
+// The cache of compiled kernels: written entries can be read, damaged entries cannot, and the cache stays
+// within its bound.
 #include "cuda-shim/softcuda/driver/device/kernel_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST_F(SoftCudaCache, DamagedFileIsNotThereAndIsWrittenAnew) {
       fs::resize_file(path, size + 1 + random() % 100);
     } else {
       std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-      // Anything but the reserved word of the header, which means nothing.
+      // Damages any byte except the reserved word of the header, which means nothing.
       std::uintmax_t at = random() % size;
       if (at >= 12 && at < 16) at = 0;
       file.seekg(static_cast<std::streamoff>(at));

@@ -1,4 +1,5 @@
-// Kernels for the tests of the software driver: each shows one thing that the driver has to carry to a kernel or back.
+// Kernels for the tests of the software driver: each shows one thing that the driver carries to a kernel or
+// back.
 #include <cassert>
 #include <cstdio>
 

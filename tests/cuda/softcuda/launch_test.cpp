@@ -43,7 +43,7 @@ TEST_F(WithModule, ParametersArriveAsLaidOut) {
   EXPECT_EQ(24U, size);
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(function, 6, &offset, &size));
   EXPECT_OK(cuFuncGetParamInfo(function, 5, &offset, &size));
-  // The same, packed by the program.
+  // The same arguments, packed by the program.
   std::vector<std::byte> block(offset + size);
   const auto put = [&](std::size_t index, const auto& value) {
     EXPECT_OK(cuFuncGetParamInfo(function, index, &offset, &size));
@@ -132,7 +132,7 @@ TEST_F(WithModule, WrongLaunchesHaveTheirDocumentedCodes) {
   attribute.value.clusterDim = {1, 1, 1};
   EXPECT_OK(cuLaunchKernelEx(&config, place, arguments, nullptr));
   EXPECT_OK(cuCtxSynchronize());
-  // A stream of another context is not one of this.
+  // A stream of another context is not a stream of this context.
   CUcontext other = nullptr;
   CUstream stream = nullptr;
   ASSERT_OK(cuCtxCreate(&other, nullptr, 0, device_));
@@ -143,7 +143,7 @@ TEST_F(WithModule, WrongLaunchesHaveTheirDocumentedCodes) {
   EXPECT_OK(cuCtxDestroy(other));
 }
 
-/// What a null handle is follows from the codes that the documentation of each call lists.
+/// The documentation of each call lists its codes, and so decides how the call answers a null handle.
 TEST_F(WithModule, NoHandleIsAnInvalidValueWhereNoInvalidHandleIsDocumented) {
   const char* name = nullptr;
   CUmodule module = nullptr;
@@ -176,7 +176,7 @@ TEST_F(WithModule, NoHandleIsAnInvalidValueWhereNoInvalidHandleIsDocumented) {
   for (std::size_t at = 0; at < std::size(handles); ++at) {
     EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, handles[at]) << at;
   }
-  // A handle that names nothing is no null handle.
+  // A handle that names nothing is not a null handle.
   EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, cuFuncGetName(&name, reinterpret_cast<CUfunction>(&number)));
 }
 

@@ -1,5 +1,5 @@
-// Ends in the way that its argument names, with work in flight: what SoftCudaLife of life_test.cpp starts.
-// Prints what it sees; the test compares.
+// Ends in the way that its argument names, with work in flight: life_test.cpp starts this program. Prints its
+// observations; the test compares them.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   g_count = reinterpret_cast<Count>(dlsym(library, "cuDeviceGetCount"));
   int count = 0;
   if (way == "untouched") return 0;
-  // Registered before the driver's own handler, so it runs after it.
+  // Registered before the driver's own handler, so this handler runs after the driver's.
   std::atexit(after_main);
   std::printf("before: %d\n", static_cast<int>(g_count(&count)));
   if (const int bad = start_work(library, argv[2]); bad != 0) return bad;

@@ -14,7 +14,7 @@ namespace {
 
 /// Exit status and output.
 std::pair<int, std::string> run(const std::string& environment, const std::string& way) {
-  // The same ways over whatever driver the tests run on.
+  // The same ways to end, over the driver that the tests run on.
   Dl_info driver{};
   EXPECT_NE(0, dladdr(reinterpret_cast<void*>(&cuInit), &driver));
   const std::string command = environment + " '" + std::string(FAIRGV_LIFE_PROGRAM) + "' '" +

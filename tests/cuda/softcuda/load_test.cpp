@@ -9,7 +9,7 @@
 
 namespace {
 
-/// What a compiled program registers (fatbinary_section.h of the toolkit).
+/// The record that a compiled program registers (fatbinary_section.h of the toolkit).
 struct Wrapper {
   unsigned magic = 0x466243B1;
   unsigned version = 1;

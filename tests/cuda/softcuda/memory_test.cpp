@@ -1,4 +1,4 @@
-// Memory: allocation, host memory, copies of every shape, fills, pools, what an address is.
+// Memory: allocation, host memory, copies of every shape, fills, pools, and queries of addresses.
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -34,7 +34,7 @@ TEST_F(WithContext, MemoryIsCountedAndGivenBack) {
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuMemAlloc(nullptr, 16));
   EXPECT_CODE(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&none, total + 1));
   EXPECT_CODE(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&none, SIZE_MAX));
-  allocate(4096);  // left to the context
+  allocate(4096);  // the context frees it
   EXPECT_OK(cuCtxDestroy(context_));
   ASSERT_OK(cuCtxCreate(&context_, nullptr, 0, device_));
   std::size_t after = 0;
@@ -67,7 +67,7 @@ TEST_F(WithContext, CopiesStayWithinAllocations) {
 
 TEST_F(WithContext, LinearCopiesOfEveryKindMoveTheBytes) {
   std::mt19937_64 random(fairgv::harness::printed_seed());
-  constexpr std::size_t kBytes = 300'000;  // more than is staged
+  constexpr std::size_t kBytes = 300'000;  // more than the staging memory holds
   const auto source = random_bytes(random, kBytes);
   void* pinned = nullptr;
   ASSERT_OK(cuMemHostAlloc(&pinned, kBytes, 0));
@@ -85,7 +85,7 @@ TEST_F(WithContext, LinearCopiesOfEveryKindMoveTheBytes) {
   EXPECT_OK(cuMemcpyHtoDAsync(first, pinned, kBytes, stream));
   EXPECT_OK(cuMemcpyDtoDAsync(second, first, kBytes, stream));
   std::fill(result.begin(), result.end(), std::uint8_t{0});
-  EXPECT_OK(cuMemcpyDtoHAsync(result.data(), second, kBytes, stream));  // pageable: returns when it is done
+  EXPECT_OK(cuMemcpyDtoHAsync(result.data(), second, kBytes, stream));  // pageable: returns when done
   EXPECT_EQ(source, result);
   EXPECT_OK(cuMemsetD8Async(first, 0, kBytes, stream));
   EXPECT_OK(cuMemcpyAsync(first, reinterpret_cast<CUdeviceptr>(source.data()), kBytes, stream));
@@ -237,7 +237,7 @@ TEST_F(WithContext, HostMemoryIsPinnedMappedAndRegistered) {
   unsigned flags = 0;
   EXPECT_OK(cuMemHostGetFlags(&flags, pinned));
   EXPECT_EQ(unsigned{CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP}, flags);
-  EXPECT_OK(cuMemsetD8(mapped, 7, 4096));  // waits: the program may look at once
+  EXPECT_OK(cuMemsetD8(mapped, 7, 4096));  // waits: the program may read at once
   EXPECT_EQ(7, static_cast<unsigned char*>(pinned)[4095]);
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuMemFree(mapped));
   EXPECT_OK(cuMemFreeHost(pinned));
@@ -307,7 +307,7 @@ TEST_F(WithContext, PoolMemoryIsFreedInStreamOrder) {
   EXPECT_OK(cuMemsetD8Async(memory, 3, 1000, stream));
   EXPECT_OK(cuMemFreeAsync(memory, stream));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(memory, stream));
-  EXPECT_EQ(is_tenant() ? 0U : 1000U, used());  // the stream has not come to it; a tenant's books do not wait
+  EXPECT_EQ(is_tenant() ? 0U : 1000U, used());  // the stream has not reached it; a tenant's books do not wait
   gate.open();
   EXPECT_OK(cuStreamSynchronize(stream));
   EXPECT_EQ(0U, used());

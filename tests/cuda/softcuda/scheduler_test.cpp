@@ -1,4 +1,4 @@
-// The scheduler of streams, without a device: order, what waits for what, faults.
+// The scheduler of streams, without a device: order, dependencies, faults.
 #include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ TEST_F(SoftCudaScheduler, CallersRunTheirWorkThemselvesInTheirTurn) {
   other.join();
   EXPECT_EQ(std::this_thread::get_id(), ran_on);
   EXPECT_TRUE(was_second);
-  EXPECT_EQ(CUDA_SUCCESS, group_->fault());  // an error of the caller's own is no fault
+  EXPECT_EQ(CUDA_SUCCESS, group_->fault());  // an error of the call's own is no fault
 }
 
 TEST_F(SoftCudaScheduler, FaultStopsWhatComesAfterIt) {
@@ -168,7 +168,7 @@ TEST_F(SoftCudaScheduler, ShutdownWaitsForWhatRunsAndStartsNothingMore) {
     return CUDA_SUCCESS;
   });
   running.wait();
-  other.shutdown(std::chrono::milliseconds(0));  // no patience: what runs goes on
+  other.shutdown(std::chrono::milliseconds(0));  // no patience: running work goes on
   EXPECT_EQ(0, finished.load());
   release.count_down();
   other.shutdown(std::chrono::seconds(10));
@@ -176,7 +176,7 @@ TEST_F(SoftCudaScheduler, ShutdownWaitsForWhatRunsAndStartsNothingMore) {
   other.dissolve(*group);
 }
 
-/// A device's queue: what was begun on it, and ends when the test says so.
+/// A device's queue: work that was begun on it, and that ends when the test says so.
 class SoftCudaBegun : public SoftCudaScheduler {
  protected:
   std::shared_ptr<Operation> launch(const std::shared_ptr<Stream>& stream, CUresult code = CUDA_SUCCESS,
@@ -196,7 +196,7 @@ class SoftCudaBegun : public SoftCudaScheduler {
     const std::lock_guard guard(lock_);
     return order_.size();
   }
-  /// Ends the oldest; false: there is none.
+  /// Ends the oldest command; false: there is none.
   bool end_one(CUresult result = CUDA_SUCCESS) {
     std::shared_ptr<Operation> oldest;
     {
@@ -209,10 +209,10 @@ class SoftCudaBegun : public SoftCudaScheduler {
     return true;
   }
 
-  std::mutex lock_;  // guards what follows
+  std::mutex lock_;  // guards the members below
   std::vector<int> order_;
   std::vector<std::shared_ptr<Operation>> queue_;
-  int submitted_ = 0;  // the test's thread's
+  int submitted_ = 0;  // used by the test's thread alone
 };
 
 TEST_F(SoftCudaBegun, LaunchesOfAStreamAreBegunBeforeTheOnesBeforeThemHaveEnded) {
@@ -252,7 +252,8 @@ TEST_F(SoftCudaBegun, AHeldLaunchIsWaitedForByNobodyUntilItIsLetGoOf) {
   const auto stream = make(StreamKind::blocking);
   const auto other = make(StreamKind::independent);
   const auto held = launch(stream, CUDA_SUCCESS, true);
-  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*group_)) << "or whoever lets go of it could free nothing";
+  EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*group_))
+      << "otherwise the thread that lets the launch go could free nothing";
   EXPECT_EQ(CUDA_SUCCESS, scheduler_->synchronize(*stream));
   EXPECT_FALSE(held->done());
   launch(other);
@@ -301,7 +302,8 @@ TEST_F(SoftCudaBegun, WhatCannotBeBegunIsAFaultAndNothingFollows) {
   EXPECT_EQ(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, group_->fault());
 }
 
-// The worker listens to most ends: were it waited for, each launch would cost a switch of threads.
+// The worker watches the ends of most launches: if the next launch waited for such an end, each would cost a
+// switch of threads.
 TEST_F(SoftCudaBegun, ALaunchIsBegunBehindAPromptFunctionThatHasNotRun) {
   const auto stream = make(StreamKind::blocking);
   std::vector<CUresult> told;
@@ -334,7 +336,7 @@ TEST_F(SoftCudaBegun, PromptFunctionsRunOnTheThreadThatEndsWhatIsBeforeThem) {
   EXPECT_EQ(where, std::this_thread::get_id());
 }
 
-// Work that is so short that beginning it is doing it, unless the device is to do it in its turn.
+// Work so short that it ends while it is begun, unless the device is to do it in its turn.
 TEST_F(SoftCudaBegun, WhatEndsWhileItIsBegunLetsTheNextBeginBehindIt) {
   const auto stream = make(StreamKind::blocking);
   EXPECT_FALSE(scheduler_->has_begun(*stream));

@@ -38,7 +38,7 @@ TEST(SoftCudaSymbols, ExportsExactlyWhatTheToolkitsOwnLibraryExports) {
   if (!is_tenant()) {
     for (const char* name : {"cuFairgvAddPromptCallback", "cuFairgvHoldNextLaunch", "cuFairgvLetLaunchGo",
                              "cuFairgvOpenclDevice"}) {
-      EXPECT_EQ(exported.erase(name), 1U) << "what the worker asks of it";
+      EXPECT_EQ(exported.erase(name), 1U) << "the worker calls this function";
     }
   }
   EXPECT_EQ(wanted, exported);
@@ -63,9 +63,10 @@ TEST(SoftCudaSymbols, AreFoundByNameVersionAndDefaultStream) {
             find("cuLaunchKernel", 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
   EXPECT_EQ(symbol("cuLaunchKernel"),
             find("cuLaunchKernel", 13000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status));
-  // Without a variant of its own a call is the same for both default streams.
+  // A call without a variant of its own is the same for both default streams.
   EXPECT_EQ(symbol("cuInit"), find("cuInit", 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
-  // With one, there is none from before it came, and not the other stream's instead.
+  // A call with a variant is not found for versions before that variant, and the other stream's is not given
+  // instead.
   EXPECT_EQ(symbol("cuMemsetD8_v2"), find("cuMemsetD8", 3020, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status));
   EXPECT_EQ(nullptr, find("cuMemsetD8", 3020, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status));
   EXPECT_EQ(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, status);

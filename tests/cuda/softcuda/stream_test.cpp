@@ -1,5 +1,5 @@
 // Streams and events: order, and its absence. A gate (a host function that waits) holds a stream up, so that
-// nothing here depends on how fast anything is.
+// no test depends on speed.
 #include <array>
 #include <atomic>
 #include <random>
@@ -62,7 +62,7 @@ TEST_F(WithStreams, LegacyStreamWaitsForBlockingStreamsAndHoldsThemUp) {
   EXPECT_OK(cuMemsetD8Async(memory_, 2, 64, other_blocking_));
   EXPECT_CODE(CUDA_ERROR_NOT_READY, cuStreamQuery(CU_STREAM_LEGACY));
   EXPECT_CODE(CUDA_ERROR_NOT_READY, cuStreamQuery(other_blocking_));
-  // The one that does not block takes no part in it.
+  // The stream that does not block takes no part in it.
   EXPECT_OK(cuMemsetD8Async(memory_ + 64, 3, 64, independent_));
   EXPECT_OK(cuStreamSynchronize(independent_));
   gate.open();
@@ -90,7 +90,7 @@ TEST_F(WithStreams, PerThreadDefaultStreamsAreOnePerThread) {
     EXPECT_OK(cuMemsetD8Async(memory_, 4, 64, CU_STREAM_PER_THREAD));
     EXPECT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
   }).join();
-  // It blocks with the legacy stream like any other.
+  // This stream blocks with the legacy stream like any other.
   EXPECT_OK(cuMemsetD8Async(memory_, 5, 64, CU_STREAM_LEGACY));
   EXPECT_CODE(CUDA_ERROR_NOT_READY, cuStreamQuery(CU_STREAM_LEGACY));
   gate.open();
@@ -113,7 +113,7 @@ TEST_F(WithStreams, EventsOrderStreamsThatAreOtherwiseFree) {
   EXPECT_OK(cuMemsetD8Async(memory_, 2, 32, independent_));
   EXPECT_CODE(CUDA_ERROR_NOT_READY, cuEventQuery(event));
   EXPECT_CODE(CUDA_ERROR_NOT_READY, cuStreamQuery(independent_));
-  // What is recorded anew later does not change what is waited for.
+  // Recording the event anew later does not change the wait.
   EXPECT_OK(cuEventRecord(event, other_blocking_));
   EXPECT_OK(cuEventSynchronize(event));
   EXPECT_CODE(CUDA_ERROR_NOT_READY, cuStreamQuery(independent_));
@@ -235,8 +235,8 @@ TEST_F(WithStreams, ManyStreamsThatAreHeldUpLetOthersThrough) {
   EXPECT_OK(cuCtxSynchronize());
 }
 
-// What is short is done on three ways: at once, by the device between launches, or by another thread behind
-// what is long.
+// Short copies and fills are done in three ways: at once, by the device between launches, or by another
+// thread behind long ones.
 TEST_F(WithModule, RandomCopiesAndFillsAmongLaunchesKeepTheirStreamsOrder) {
   std::mt19937_64 random(fairgv::harness::printed_seed());
   constexpr std::size_t kStreams = 3;

@@ -1,5 +1,5 @@
 // Texture and surface objects (CUDA Driver API, "Texture Object Management", "Surface Object Management"):
-// what becomes of every format of an array, what is told of an object, and what is refused with which code.
+// every format of an array, queries of an object, and the codes of refused calls.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -36,7 +36,7 @@ CUDA_TEXTURE_DESC sampling(unsigned flags = 0, CUfilter_mode filter = CU_TR_FILT
   return described;
 }
 
-/// A number that need be none of the enumeration's.
+/// A number that need not be a value of the enumeration.
 template <typename Enumeration>
 void put(Enumeration& field, unsigned number) {
   static_assert(sizeof field == sizeof number);
@@ -61,7 +61,7 @@ class Textures : public WithModule {
     return words;
   }
 
-  /// An array's first row is filled at random, read as a texture, and compared with expected(channel): a
+  /// Fills an array's first row at random, reads it as a texture, and compares it with expected(channel): a
   /// number, or the bits.
   template <typename Channel, typename Expected>
   void expect_channels(CUarray_format format, unsigned channels, unsigned flags, const Expected& expected) {
@@ -107,7 +107,7 @@ TEST_F(Textures, EveryFormatIsReadAsItsFlagsSay) {
     expect_channels<std::int8_t>(CU_AD_FORMAT_SIGNED_INT8, channels, CU_TRSF_READ_AS_INTEGER, same);
     expect_channels<std::uint16_t>(CU_AD_FORMAT_UNSIGNED_INT16, channels, CU_TRSF_READ_AS_INTEGER, same);
     expect_channels<std::int16_t>(CU_AD_FORMAT_SIGNED_INT16, channels, CU_TRSF_READ_AS_INTEGER, same);
-    // 32 bits stay what they are, whatever the flags.
+    // 32 bits stay as they are, with any flags.
     for (const unsigned flags : {0U, unsigned{CU_TRSF_READ_AS_INTEGER}}) {
       expect_channels<std::uint32_t>(CU_AD_FORMAT_UNSIGNED_INT32, channels, flags, same);
       expect_channels<std::int32_t>(CU_AD_FORMAT_SIGNED_INT32, channels, flags, same);
@@ -209,7 +209,7 @@ TEST_F(Textures, NothingButObjectsIsAnObject) {
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuTexObjectGetResourceDesc(nullptr, texture));
   CUDA_RESOURCE_VIEW_DESC view{};
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuTexObjectGetResourceViewDesc(&view, texture));
-  // Numbers that were never handles, or are no more.
+  // Numbers that were never handles, or no longer are.
   for (const CUtexObject odd : {CUtexObject{0}, CUtexObject{1}, ~CUtexObject{0}}) {
     EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuTexObjectDestroy(odd));
     EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuSurfObjectDestroy(odd));

@@ -1,4 +1,4 @@
-// Ends of commands as the worker learns of them over a driver that has no better way than events.
+// The ends of commands as the worker learns of them over a driver that offers nothing better than events.
 #include "runtime/vgpu/cuda/end_watcher.hpp"
 
 #include <dlfcn.h>
@@ -26,7 +26,7 @@ const Driver& driver() {
   return opened;
 }
 
-/// Of the software driver, too, but none that the worker needs.
+/// A function of the software driver that the worker does not need.
 template <class Function>
 Function* beside(const char* name) {
   void* const library = ::dlopen(FAIRGV_SOFTCUDA, RTLD_NOW | RTLD_NOLOAD);
@@ -49,7 +49,7 @@ class Gate {
   std::shared_future<void> opened_{opener_.get_future()};
 };
 
-/// What was told, in order.
+/// The reported ends, in order.
 class Told {
  public:
   struct Subject {
@@ -73,12 +73,12 @@ class Told {
     const std::lock_guard lock(mutex_);
     return numbers_;
   }
-  /// The context that was current where the latest was told.
+  /// The context that was current where the latest end was reported.
   CUcontext current() const {
     const std::lock_guard lock(mutex_);
     return current_;
   }
-  /// False: they do not come.
+  /// False: the reports do not come.
   bool wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
     return come_.wait_for(lock, std::chrono::seconds(60), [&] { return numbers_.size() >= count; });
@@ -92,7 +92,7 @@ class Told {
   std::vector<std::unique_ptr<Subject>> subjects_;
 };
 
-/// Parameter: for how long it looks without a pause.
+/// Parameter: the time for which the watcher looks without a pause.
 struct Ends : testing::TestWithParam<EndWatcher::Duration> {
   void SetUp() override {
     ASSERT_FALSE(driver().devices().empty()) << "the software driver needs an OpenCL device";
@@ -110,7 +110,7 @@ struct Ends : testing::TestWithParam<EndWatcher::Duration> {
     return made;
   }
 
-  /// Until the gate is opened.
+  /// A stream that is held until the gate is opened.
   std::unique_ptr<Stream> held_stream() {
     auto made = stream();
     gate.close(*made);
@@ -135,7 +135,7 @@ TEST_P(Ends, AreToldInTheStreamsOrder) {
   EXPECT_EQ(told.numbers(), order);
 }
 
-// What the free stream tells shows that the watcher has looked at the held one again.
+// The reports from the free stream show that the watcher has looked at the held stream again.
 TEST_P(Ends, AreNotToldBeforeAndHoldUpNoOtherStream) {
   const auto held = held_stream();
   const auto free = stream();
@@ -163,7 +163,8 @@ TEST_P(Ends, OneAfterTheOtherTakeOneEvent) {
   EXPECT_EQ(one->spare_ends.size(), 1U);
 }
 
-// Whoever has been told of the last one may destroy the context, which must be nobody's current one then.
+// A program that was told of the last end may destroy the context, which must not be current in any thread
+// then.
 TEST_P(Ends, AreNotToldBeforeTheDriverHasPrinted) {
   static std::atomic<int> prints;
   prints = 0;
@@ -190,7 +191,7 @@ TEST_P(Ends, LeaveTheirContextToWhoHasBeenTold) {
   EndWatcher watcher(driver().functions(), GetParam());
   ASSERT_EQ(watcher.watch(*one, &Told::end, told.subject(1)), CUDA_SUCCESS);
   ASSERT_TRUE(told.wait_for(1));
-  EXPECT_EQ(told.numbers(), std::vector{1}) << "negative: the driver had something against it";
+  EXPECT_EQ(told.numbers(), std::vector{1}) << "negative: the driver reported an error";
   EXPECT_EQ(told.current(), nullptr);
 }
 
@@ -201,16 +202,16 @@ TEST_P(Ends, TheWatcherCanBeStoppedWhateverItWatches) {
     EndWatcher watcher(driver().functions(), GetParam());
     ASSERT_EQ(watcher.watch(*held, &Told::end, told.subject(1)), CUDA_SUCCESS);
     ASSERT_EQ(watcher.watch(*free, &Told::end, told.subject(2)), CUDA_SUCCESS);
-    ASSERT_TRUE(told.wait_for(1));  // so it has both
+    ASSERT_TRUE(told.wait_for(1));  // so it has both events
   }
   {
     EndWatcher watcher(driver().functions(), GetParam());
-    ASSERT_EQ(watcher.watch(*held, &Told::end, told.subject(3)), CUDA_SUCCESS);  // it may not have begun
+    ASSERT_EQ(watcher.watch(*held, &Told::end, told.subject(3)), CUDA_SUCCESS);  // may not have begun
   }
   EXPECT_EQ(told.numbers(), std::vector{2});
   EXPECT_EQ(held->spare_ends.size(), 1U) << "the event is the stream's again, each time";
   gate.open();
-  // The stream is still to go through it.
+  // The stream has not passed it yet.
   EXPECT_EQ(beside<decltype(cuStreamSynchronize)>("cuStreamSynchronize")(held->handle), CUDA_SUCCESS);
 }
 
@@ -219,8 +220,8 @@ TEST_P(Ends, WaitingForNoneTakesNoProcessor) {
   EndWatcher watcher(driver().functions(), GetParam());
   ASSERT_EQ(watcher.watch(*one, &Told::end, told.subject(1)), CUDA_SUCCESS);
   ASSERT_TRUE(told.wait_for(1));
-  // What a process does not use can only be seen over some time. A watcher that goes on looking uses all of
-  // it (or, from time to time, a tenth), whatever else the machine does, since this is the process' own time.
+  // Idleness only shows over some time. A watcher that goes on looking uses all of that time (or, from time
+  // to time, a tenth), whatever else the machine does, since the test measures the process' own time.
   const auto used = [] { return harness::cpu_seconds(::getpid()).value(); };
   const double before = used();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));

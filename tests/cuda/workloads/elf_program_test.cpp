@@ -1,4 +1,4 @@
-// What is read of programs' files, whatever lies in them.
+// The reading of programs' files, whatever they contain.
 #include "tools/fairgv/run/elf_program.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST_F(ElfProgramTest, ABrokenFileIsReadWithinItsBounds) {
   const std::string whole = bytes_of(FAIRGV_WITH_RPATH).substr(0, 200'000);
   for (int round = 0; round < 300; ++round) {
     std::string broken = whole;
-    // The headers are what leads elsewhere; any byte may be any.
+    // The headers point elsewhere; any byte may have any value.
     for (int i = 0; i < 8; ++i) broken[5 + random() % 1'000] = static_cast<char>(random());
     if (round % 2 == 0) broken.resize(random() % broken.size());
     const auto read = read_elf(file_with(broken));

@@ -1,4 +1,4 @@
-// Experiments with the workloads in CUDA, run to their end; what they measure is for people to judge.
+// Experiments with the workloads in CUDA, run to their end; people judge the measured figures.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What `fairgv run` and `fairgv env` do for CUDA programs, and what they say of those that would not be
+// `fairgv run` and `fairgv env` with CUDA programs, and their messages about programs that would not be
 // tenants.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -78,7 +78,7 @@ TEST_F(Obstacle, ASetUidProgramOfAnotherUserIsNamed) {
   expect_mentions(cuda_obstacle(program, FAIRGV_CUDA_DIR), {"set-uid", "LD_LIBRARY_PATH"});
   ASSERT_EQ(::chown(program.c_str(), 0, 0), 0);
   ASSERT_EQ(::chmod(program.c_str(), 04755), 0);
-  EXPECT_FALSE(cuda_obstacle(program, FAIRGV_CUDA_DIR));  // who starts it is its owner
+  EXPECT_FALSE(cuda_obstacle(program, FAIRGV_CUDA_DIR));  // the user who starts it owns it
 }
 
 TEST_F(Obstacle, ThePathBeginsWithOurFolderOnceAndKeepsWhatItHad) {

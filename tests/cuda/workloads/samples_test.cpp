@@ -1,5 +1,5 @@
-// The small programs, on the driver alone and as tenants. Bare they run on the driver that workers would use
-// (harness::bare): an NVIDIA GPU has its own.
+// The small programs, on the driver alone and as tenants. Without FairGV they run on the driver that workers
+// would use (harness::bare): an NVIDIA GPU has its own driver.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct Samples : ::testing::Test {
   }
 
   static void expect_all_pass(harness::CommandLine command) {
-    // What the OpenCL implementation beneath keeps until the end is no leak of ours.
+    // Memory that the OpenCL implementation beneath keeps until the end is no leak of ours.
     command.environment.emplace_back("ASAN_OPTIONS", "detect_leaks=0");
     const auto finished = harness::run(command);
     ASSERT_TRUE(finished) << finished.error().message;

@@ -1,8 +1,9 @@
-// What a driver does where the specification leaves it a choice: questions with a name, each answered in a
-// line. The program (main.cpp) runs on a bare driver and as a tenant; system/drivers_test.cpp compares.
+// The behaviour of a driver where the specification leaves it a choice: questions with a name, each answered
+// in a line. The program (main.cpp) runs on a bare driver and as a tenant; system/drivers_test.cpp compares
+// the answers.
 //
-// A question is asked in a process of its own: a driver that does not survive one still answers the others.
-// Nothing but OpenCL is used, on the first device of the first platform.
+// Each question runs in a process of its own: a driver that does not survive one question still answers the
+// others. The program uses nothing but OpenCL, on the first device of the first platform.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -18,7 +19,7 @@
 
 namespace fairgv::behaviours {
 
-/// Objects are the process' to forget: none is released unless that is the question.
+/// The end of the process releases objects: none is released unless the question is about releases.
 struct Stage {
   cl_platform_id platform = nullptr;
   cl_device_id device = nullptr;
@@ -38,13 +39,14 @@ struct Stage {
   }
 };
 
-/// Where nothing can be compared, because a driver does now this, now that.
+/// The answer where nothing can be compared, because a driver behaves now this way, now that way.
 std::string anything(const std::string& why);
 /// "what is 17, that is 4": numbers with their names, in order.
 class Answer {
  public:
   Answer& add(const std::string& name, long long value);
-  /// The same where the specification allows one value alone: a driver with another one is not followed.
+  /// Adds a number where the specification allows one value alone: FairGV does not follow a driver with
+  /// another value.
   Answer& add(const std::string& name, long long value, long long prescribed);
   operator std::string() const { return text_; }
 
@@ -52,14 +54,14 @@ class Answer {
   std::string text_;
 };
 
-/// The status of an event, once it has ended.
+/// The status of an event after its end.
 cl_int end_of(cl_event event);
 
 struct Question {
   std::string name;
   std::function<std::string(const Stage&)> ask;
-  /// The only answer that the specification allows, if it prescribes one. A driver that gives another is not
-  /// followed.
+  /// The only answer that the specification allows, if it prescribes one. FairGV does not follow a driver
+  /// with another answer.
   std::string prescribed = {};
 };
 

@@ -1,4 +1,4 @@
-// Events that fail, and functions that are called when one ends.
+// Events that fail, and functions that are called when an event ends.
 #include <array>
 #include <atomic>
 
@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t kEventBytes = 4096;
 
-/// What becomes of commands that wait for a user event which ends with `failure`, and of those behind them.
+/// The fate of commands that wait for a user event which ends with `failure`, and of the commands behind
+/// them.
 std::string chain(const Stage& stage, cl_int failure) {
   const cl_event gate = stage.user_event();
   const cl_mem buffer = stage.buffer(kEventBytes);
@@ -35,7 +36,7 @@ std::string chain(const Stage& stage, cl_int failure) {
   answer.add("marker", end_of(marker)).add("launch", end_of(launch)).add("fill", end_of(fill));
   answer.add("read", end_of(read)).add("second", end_of(second));
   answer.add("wait for the event", clWaitForEvents(1, &gate));
-  // Intel's says -14 of a command that it has run after all.
+  // Intel's driver answers -14 for a command that it has run after all.
   if (end_of(launch) < 0) answer.add("wait for the launch", clWaitForEvents(1, &launch));
   return answer;
 }
@@ -69,8 +70,8 @@ std::string set_twice(const Stage& stage) {
   return answer.add("second", clSetUserEventStatus(gate, -5));
 }
 
-/// Whether functions have been called for events that a finish has waited for. Of the many drivers of which
-/// one may say "sometimes" the others are asked nothing.
+/// Whether functions have been called for events that a finish has waited for. If one of the drivers may say
+/// "sometimes", the others are not compared.
 std::string called_before_finish(const Stage& stage, bool waits_before) {
   constexpr int kRounds = 300;
   static std::atomic<int> called{0};

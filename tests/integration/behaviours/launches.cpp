@@ -1,4 +1,4 @@
-// Launches: local sizes, index spaces, local memory, what work-items see.
+// Launches: local sizes, index spaces, local memory, the values that work-items see.
 #include <unistd.h>
 
 #include <array>
@@ -33,7 +33,7 @@ struct Launch {
   bool has_offset = false;
 };
 
-/// The launch's own answer, how it ended, and what its first work-item saw; again, because answers are
+/// The launch's own answer, its end, and the values that its work-items saw; twice, because answers are
 /// remembered.
 std::string run(const Stage& stage, cl_kernel kernel, const Launch& launch) {
   std::vector<cl_uint> seen(kItems, 99);
@@ -70,7 +70,7 @@ std::string local_size_of_required(const Stage& stage, std::size_t global) {
   return Answer().add("launch", error).add("local size", seen);
 }
 
-/// A group so many times as large as the kernel may have.
+/// A group `times` times as large as the kernel allows.
 std::string group_beyond(const Stage& stage, std::size_t times) {
   const cl_kernel kernel = stage.kernel(kOld, "k");
   std::size_t most = 0;
@@ -87,7 +87,7 @@ std::string with_local_memory(const Stage& stage, std::size_t part, std::size_t 
   return std::string(Answer().add("argument", set)) + ", " + run_sized(stage, kernel, 64, 16);
 }
 
-/// A kernel with so much local memory of its own, beside none of its arguments.
+/// A kernel with this much local memory of its own, and none from its arguments.
 std::string with_own_local_memory(const Stage& stage, std::size_t part, std::size_t of) {
   const std::size_t bytes = stage.device_info<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE) * part / of;
   const std::string options = "-DWORDS=" + std::to_string(bytes / sizeof(cl_uint));
@@ -100,7 +100,7 @@ std::string with_own_local_memory(const Stage& stage, std::size_t part, std::siz
   return run_sized(stage, kernel, 64, 16);
 }
 
-/// What work-items are told of dimensions 0 to 4. More groups than a part of a launch has.
+/// The answers that work-items get for dimensions 0 to 4. The launch has more groups than a part of a launch.
 std::string work_item_functions(const Stage& stage, cl_uint dimensions) {
   const cl_kernel kernel = stage.kernel(
       "kernel void k(global ulong* out) {"
@@ -127,7 +127,7 @@ std::string work_item_functions(const Stage& stage, cl_uint dimensions) {
   return text;
 }
 
-/// What has come out of this process when the wait for a kernel that prints returns.
+/// The output of this process when the wait for a kernel that prints returns.
 std::string printed(const Stage& stage, const char* source) {
   const cl_kernel kernel = stage.kernel(source, "k");
   std::FILE* const file = std::tmpfile();
@@ -138,7 +138,7 @@ std::string printed(const Stage& stage, const char* source) {
   const cl_int launched =
       clEnqueueNDRangeKernel(stage.queue, kernel, 1, nullptr, &one, &one, 0, nullptr, nullptr);
   const cl_int finished = clFinish(stage.queue);
-  std::fflush(stdout);  // a driver in this process prints as any code of it does
+  std::fflush(stdout);  // a driver in this process prints as any code of the process does
   ::dup2(before, STDOUT_FILENO);
   char text[256] = {};
   std::rewind(file);

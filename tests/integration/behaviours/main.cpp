@@ -1,4 +1,5 @@
-// Prints one line for each question: "name: answer". See behaviour.hpp. A name as an argument: only that one.
+// Prints one line for each question: "name: answer". See behaviour.hpp. With a name as its argument it asks
+// only that question.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,14 +72,14 @@ cl_int end_of(cl_event event) {
 
 namespace {
 
-/// In the child: what it prints goes to the pipe.
+/// Runs in the child: its output goes to the pipe.
 [[noreturn]] void answer(const Question& question, int to) {
   ::alarm(20);
   std::string text = question.ask(Stage());
   const bool as_prescribed = question.prescribed.empty() || text == question.prescribed;
   if (!as_prescribed) text = anything("not as specified: " + text);
   const ssize_t written = ::write(to, text.data(), text.size());
-  // No destructors and no exit handlers: they are other questions.
+  // No destructors and no exit handlers: those are subjects of other questions.
   ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 2);
 }
 

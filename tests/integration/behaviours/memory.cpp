@@ -20,7 +20,7 @@ cl_mem part_of(cl_mem whole, cl_mem_flags flags, std::size_t origin, std::size_t
   return clCreateSubBuffer(whole, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
 }
 
-/// What a driver says of a part, and of the commands and launches that use it.
+/// The driver's answers about a part of a buffer, and about the commands and launches that use the part.
 std::string part_at(const Stage& stage, std::size_t origin, std::size_t bytes, cl_mem_flags flags = 0) {
   cl_int error = CL_SUCCESS;
   const cl_mem part = part_of(stage.buffer(kBufferBytes), flags, origin, bytes, error);
@@ -63,7 +63,7 @@ std::string part_of_shared_memory(const Stage& stage) {
   answer.add("buffer", error);
   const cl_mem part = part_of(whole, 0, 0, kBufferBytes / 2, error);
   answer.add("part", error);
-  part_of(part, 0, 0, 4096, error);  // whatever it says
+  part_of(part, 0, 0, 4096, error);  // any answer is fine
   const cl_uchar value = 9;
   answer.add("fill",
              clEnqueueFillBuffer(stage.queue, part, &value, 1, 0, kBufferBytes / 2, 0, nullptr, nullptr));
@@ -87,7 +87,7 @@ std::string transfer_within_itself(const Stage& stage) {
   return answer.add("finish", clFinish(timed));
 }
 
-/// An image in the memory of a buffer, and what of it a command and a kernel reach.
+/// An image in the memory of a buffer, and the part of it that a command and a kernel reach.
 std::string image_of_buffer(const Stage& stage, cl_mem_object_type type, cl_mem_flags flags) {
   if (stage.device_info<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) == CL_FALSE) return "no images";
   static std::array<std::uint8_t, kBufferBytes> contents;

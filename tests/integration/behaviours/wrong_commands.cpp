@@ -1,4 +1,4 @@
-// Wrong arguments of commands: of nothing, beyond, misaligned, overlapping, with lists that do not fit.
+// Wrong arguments of commands: null, out of bounds, misaligned, overlapping, with lists that do not fit.
 #include <array>
 
 #include "tests/integration/behaviours/behaviour.hpp"
@@ -12,7 +12,7 @@ constexpr std::size_t kBytes = 4096;
 constexpr std::size_t kBeyond = SIZE_MAX - 16;
 constexpr std::size_t kSide = 16;  // of an image
 
-/// Memory of the program's for what a command may read or write.
+/// Memory of the program that a command may read or write.
 std::array<char, 4 * kBytes> plenty;
 
 std::string transfers(const Stage& s) {
@@ -188,7 +188,7 @@ std::string wait_lists(const Stage& s) {
       .add("for no list", clWaitForEvents(1, nullptr));
 }
 
-/// Events, memory and kernels of a context are nothing to the queues of another.
+/// The queues of one context refuse events, memory and kernels of another.
 std::string other_contexts(const Stage& s) {
   cl_int error = CL_SUCCESS;
   Stage other = s;

@@ -1,5 +1,5 @@
-// Wrong arguments of calls that make objects and ask about them. Handles that are null are not among them:
-// most loaders answer those by themselves.
+// Wrong arguments of calls that make objects and of queries. Null handles are not among them: most loaders
+// answer those by themselves.
 #include <array>
 
 #include "tests/integration/behaviours/behaviour.hpp"
@@ -19,7 +19,7 @@ cl_int error_of(Create&& create) {
 }
 
 /// The answers of a query when the question is unknown, the room too small, or there is neither room nor a
-/// place for the size. `query` takes a question, a size, a place for the answer and one for its size.
+/// place for the size. `query` takes a question, a size, a place for the answer and a place for the size.
 template <class Query>
 std::string asked_wrongly(cl_uint known, Query&& query) {
   std::array<char, 4096> room{};

@@ -17,7 +17,7 @@ namespace fairgv::test {
 
 struct AnyArgument : OpenCL {
   static constexpr std::size_t kHostBytes = 1 << 16;
-  /// For memory that begins somewhere in it and is as large as may be.
+  /// Room for memory that begins anywhere in the first kHostBytes and is as large as allowed.
   static constexpr std::size_t kHostRoom = 8 * kHostBytes;
   static constexpr const char* kSource = R"(
 kernel void idle(global uint* a, uint b, local uint* c, read_only image2d_t d, sampler_t e, float4 f) {}
@@ -63,7 +63,7 @@ kernel void double_it(global uint* a) { a[get_global_id(0)] *= 2; }
     sampler_ = SamplerHandle(clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &error));
   }
 
-  /// Handles of what is gone: the loader still finds its way from them, and nobody takes them for alive.
+  /// Handles of released objects: the loader still finds its way from them, and no call takes them for alive.
   void make_dead() {
     dead_memory_ = make_buffer(64).get();
     dead_event_ = make_user_event().get();
@@ -94,7 +94,7 @@ kernel void double_it(global uint* a) { a[get_global_id(0)] *= 2; }
                                       1UL << 46, SIZE_MAX - 4095};
     return any_of(kSizes);
   }
-  /// For what the front end or the driver touches without being able to check.
+  /// A size for memory that the front end or the driver touches without being able to check it.
   std::size_t small_size() { return std::min(any_size(), kHostBytes / 2); }
   cl_ulong any_bits() {
     return rarely() ? random() : std::uint64_t{1} << pick(40) | std::uint64_t{1} << pick(6);
@@ -119,8 +119,8 @@ kernel void double_it(global uint* a) { a[get_global_id(0)] *= 2; }
     if (shared_ != nullptr && pick(2) == 0) return shared_ + pick(kHostBytes / 2);
     return rarely() ? nullptr : host_.data() + pick(kHostBytes / 2);
   }
-  /// For what commands read. Not what others write from: a write of memory that a read is yet to fill waits
-  /// for the read (docs/OPENCL.md), and that may wait for an event of ours.
+  /// Memory that commands write to. No other command reads it: a write from memory that a read is yet to fill
+  /// waits for the read (docs/OPENCL.md), and that read may wait for a user event of this test.
   std::byte* any_sink() { return rarely() ? nullptr : sink_.data() + pick(kHostBytes / 2); }
   std::array<std::size_t, 3> any_sizes() { return {any_size(), any_size(), any_size()}; }
   std::array<std::size_t, 3> few() { return {pick(70), pick(9), pick(5)}; }

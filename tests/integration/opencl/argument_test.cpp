@@ -1,4 +1,4 @@
-// What clSetKernelArg takes, and what is known of arguments.
+// Arguments that clSetKernelArg takes, and queries of arguments.
 #include "tests/integration/opencl/fixture.hpp"
 
 namespace fairgv::test {
@@ -28,7 +28,7 @@ TEST_F(Arguments, HaveTheSizeOfTheirType) {
   const ProgramHandle program = build(kArgumentSource);
   const KernelHandle kernel = make_kernel(program, "by_value");
   const char bytes[64] = {};
-  // Of the program's own types only the driver knows the size, and PoCL 3.1 lets every size pass.
+  // Only the driver knows the size of the program's own types, and PoCL 3.1 accepts every size.
   EXPECT_EQ(CL_INVALID_ARG_SIZE, clSetKernelArg(kernel, 2, 8, bytes));
   EXPECT_EQ(CL_INVALID_ARG_SIZE, clSetKernelArg(kernel, 3, 8, bytes));
 
@@ -102,7 +102,7 @@ TEST_F(ReleasedArguments, BeforeALaunchAreNone) {
   set(add, 0, to.get());
   set(add, 1, make_buffer(Bytes(4, 9)).get());
   EXPECT_EQ(CL_INVALID_KERNEL_ARGS, launch(add));
-  // What lies in the same place by now is another object.
+  // By now another object lies in the same place.
   const Buffer other = make_buffer(Bytes(4, 7));
   EXPECT_EQ(CL_INVALID_KERNEL_ARGS, launch(add));
   cl_ulong bytes = 0;

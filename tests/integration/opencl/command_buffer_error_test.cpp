@@ -74,7 +74,7 @@ TEST_F(CommandBufferErrors, CheckTheArgumentsOfWhatIsRecorded) {
   const ContextHandle foreign(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error));
   const Buffer elsewhere(clCreateBuffer(foreign, CL_MEM_READ_WRITE, kBytes, nullptr, &error));
   EXPECT_EQ(CL_INVALID_CONTEXT, recorded_fill(buffer, elsewhere, 1));
-  // What was refused was not recorded.
+  // The refused commands were not recorded.
   ASSERT_EQ(CL_SUCCESS, recorded_add(buffer, memory, 1));
   ASSERT_EQ(CL_SUCCESS, finalize(buffer));
   ASSERT_EQ(CL_SUCCESS, run(buffer));

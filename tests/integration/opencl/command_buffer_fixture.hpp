@@ -1,10 +1,10 @@
-// What the tests of command buffers share: the extension's functions, a kernel that adds, and a buffer to add
+// Shared by the tests of command buffers: the extension's functions, a kernel that adds, and a buffer to add
 // to.
 #pragma once
 
 #include "tests/integration/opencl/fixture.hpp"
 
-#include <CL/cl_ext.h>  // after the fixture, which says which OpenCL is meant
+#include <CL/cl_ext.h>  // after the fixture, which selects the version of OpenCL
 
 #include <cstring>
 #include <thread>

@@ -75,7 +75,7 @@ TEST_F(CommandBuffers, KeepTheArgumentsOfTheMomentOfRecording) {
   ASSERT_EQ(CL_SUCCESS, run(buffer));
   EXPECT_EQ(all(11), values(memory));
   EXPECT_EQ(all(100), values(other));
-  // Nor does recording change what a launch of the kernel does.
+  // Recording does not change later launches of the kernel either.
   ASSERT_EQ(CL_SUCCESS,
             clEnqueueNDRangeKernel(queue, add, 1, nullptr, &kCount, nullptr, 0, nullptr, nullptr));
   EXPECT_EQ(all(1100), values(other));

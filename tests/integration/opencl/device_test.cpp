@@ -46,7 +46,7 @@ TEST_F(SubDevices, AreCounted) {
   EXPECT_EQ(2U, device_info<cl_uint>(parts[0], CL_DEVICE_REFERENCE_COUNT));
   ASSERT_EQ(CL_SUCCESS, clReleaseDevice(parts[0]));
   EXPECT_EQ(1U, device_info<cl_uint>(parts[0], CL_DEVICE_REFERENCE_COUNT));
-  // A root device is not.
+  // A root device has no such count.
   EXPECT_EQ(CL_SUCCESS, clReleaseDevice(device));
   EXPECT_EQ(CL_SUCCESS, clReleaseDevice(device));
   EXPECT_EQ(1U, device_info<cl_uint>(device, CL_DEVICE_REFERENCE_COUNT));
@@ -113,7 +113,7 @@ TEST_F(SubDevices, LiveAsLongAsAContextUsesThem) {
   cl_int error = CL_SUCCESS;
   const ContextHandle on_part(clCreateContext(nullptr, 1, &part, nullptr, nullptr, &error));
   ASSERT_EQ(CL_SUCCESS, error);
-  if (is_bare_pocl()) return;  // whose contexts hold the whole device instead
+  if (is_bare_pocl()) return;  // its contexts hold the whole device instead
   EXPECT_EQ(CL_SUCCESS, clReleaseDevice(parts[0].give_up()));
   EXPECT_EQ(CL_SUCCESS, clReleaseDevice(parts[1].give_up()));
   for (int i = 0; i < 20; ++i) split(device);

@@ -29,7 +29,7 @@ class Errors : public OpenCL {
   cl_int error = 77;
 };
 
-/// For creating calls: they must return nothing and this error.
+/// For calls that create objects: they must return nothing and this error.
 #define EXPECT_REFUSED(code, call) \
   do {                             \
     error = 77;                    \
@@ -238,7 +238,7 @@ TEST_F(Errors, OfLaunches) {
                           const std::size_t* group) {
     return clEnqueueNDRangeKernel(queue, which, dimensions, nullptr, size, group, 0, nullptr, nullptr);
   };
-  if (!is_bare_pocl()) {  // which crashes
+  if (!is_bare_pocl()) {  // it crashes here
     EXPECT_EQ(CL_INVALID_KERNEL, launch(nullptr, 1, &global, nullptr));
   }
   EXPECT_EQ(CL_INVALID_WORK_DIMENSION, launch(kernel, 0, &global, nullptr));

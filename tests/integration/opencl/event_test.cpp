@@ -219,7 +219,7 @@ struct Chain {
   Latch done;
 };
 
-/// Enqueues the next command of the chain, calls OpenCL queries, releases its own event: all inside a
+/// Enqueues the next command of the chain, calls OpenCL queries, and releases its own event: all inside a
 /// callback.
 void CL_CALLBACK continue_chain(cl_event event, cl_int, void* data) {
   Chain& chain = *static_cast<Chain*>(data);

@@ -1,11 +1,11 @@
-// Functions of extensions: who has them, and those that work on plain arguments.
+// Functions of extensions: their availability, and those that work on plain arguments.
 #include <sstream>
 #include <string>
 #include <utility>
 
 #include "tests/integration/opencl/fixture.hpp"
 
-#include <CL/cl_ext.h>  // after the fixture, which says which OpenCL is meant
+#include <CL/cl_ext.h>  // after the fixture, which selects the version of OpenCL
 
 namespace fairgv::test {
 namespace {
@@ -51,7 +51,7 @@ TEST_F(Extensions, HaveNoOtherFunctions) {
   EXPECT_EQ(nullptr, address(""));
 }
 
-// ---- cl_pocl_content_size: copies end at the size that another buffer says
+// ---- cl_pocl_content_size: copies end at the size that another buffer holds
 
 using SetContentSizeBuffer = cl_int (*)(cl_mem buffer, cl_mem content_size_buffer);
 

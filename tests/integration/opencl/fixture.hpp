@@ -1,7 +1,7 @@
-// What the OpenCL API tests share: RAII handles and fixtures with a context, a queue, a built program.
+// Shared by the OpenCL API tests: RAII handles and fixtures with a context, a queue, a built program.
 //
-// The tests use nothing but OpenCL, on the first platform that is visible: they run on a bare driver and,
-// with the same expectations, through FairGV.
+// The tests use nothing but OpenCL, on the first visible platform: they run on a bare driver and, with the
+// same expectations, through FairGV.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -94,7 +94,7 @@ class OpenCL : public testing::Test {
 
 std::int32_t status_of(cl_event event);
 
-/// What a clGet*Info function says of an object, as a T.
+/// The answer of a clGet*Info function about an object, as a T.
 template <class T, class Query, class Object>
 T ask(Query query, Object object, cl_uint param) {
   T value{};

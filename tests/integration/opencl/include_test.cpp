@@ -1,4 +1,4 @@
-// Headers of a program's own: where they are looked for, when they are read, and how messages name them.
+// Headers of a program's own: the places and the time at which they are read, and their names in messages.
 #include <filesystem>
 
 #include "tests/harness/temporary_folder.hpp"
@@ -36,7 +36,7 @@ class Includes : public OpenCL {
               clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr));
     return log.c_str();
   }
-  /// What the built program's kernel writes, run by so many work-groups of one work-item.
+  /// The output of the built program's kernel, run by so many work-groups of one work-item.
   std::int32_t written_by(cl_program program, std::size_t groups = 1) const {
     const KernelHandle kernel = make_kernel(program, "write");
     const Buffer buffer = make_buffer(sizeof(std::int32_t));
@@ -103,7 +103,7 @@ TEST_F(Includes, AreTheSameFileByWhicheverWayTheyAreReached) {
   const std::string source =
       "#include \"link/once.h\"\n#include \"real/inner/once.h\"\n#include \"file.h\"\n#include "
       "\"link/../up.h\"\nkernel void write(global int* out) { out[0] = VALUE + UP; }";
-  EXPECT_EQ(29, value_of(source, searched())) << "a link's .. is the parent of where it leads";
+  EXPECT_EQ(29, value_of(source, searched())) << "the .. behind a link is the parent of the link's target";
 }
 
 TEST_F(Includes, MayBeNamedByTheirWholePath) {
@@ -123,7 +123,7 @@ TEST_F(Includes, MayBeNamedByMacros) {
   EXPECT_EQ(13, value_of("#define HEADER \"own.h\"\n" + including("HEADER"), searched()));
   EXPECT_EQ(13, value_of("#define TEXT(x) #x\n#define NAME(x) TEXT(x)\n" + including("NAME(CHOSEN)"),
                          searched() + " -DCHOSEN=own.h"));
-  // As hashcat names its headers.
+  // hashcat names its headers like this.
   write("inner/outer.h", "#include NAME(WHERE/own.h)\n");
   EXPECT_EQ(13,
             value_of("#define TEXT(x) #x\n#define NAME(x) TEXT(x)\n" + including("NAME(WHERE/inner/outer.h)"),
@@ -219,7 +219,7 @@ TEST_F(Includes, ComeAfterHeadersThatTheProgramEmbeds) {
 }
 
 TEST_F(Includes, MayDefineVariablesThatKeepTheirValues) {
-  // PoCL 3.1 has them and says 0.
+  // PoCL 3.1 has this query and answers 0.
   const bool is_pocl = device_text(CL_DEVICE_VERSION).find("PoCL") != std::string::npos;
   if (!is_pocl && device_info<std::size_t>(device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE) == 0) {
     GTEST_SKIP() << "the driver has no variables of programs";

@@ -1,4 +1,4 @@
-// Programs that are compiled and linked apart, made of built-in kernels or of intermediate code.
+// Programs that are compiled and linked separately, made of built-in kernels or of intermediate code.
 #include <atomic>
 #include <cstring>
 
@@ -123,7 +123,7 @@ TEST_F(Links, CompileAgainstHeadersByName) {
   const ProgramHandle linked(link({user}, "", error));
   ASSERT_EQ(CL_SUCCESS, error);
   expect_even_numbers(linked);
-  if (is_bare_pocl()) return;  // which crashes
+  if (is_bare_pocl()) return;  // it crashes here
   EXPECT_EQ(CL_INVALID_VALUE, clCompileProgram(user, 0, nullptr, "", 1, headers, nullptr, nullptr, nullptr));
   EXPECT_EQ(CL_INVALID_VALUE, clCompileProgram(user, 0, nullptr, "", 0, headers, names, nullptr, nullptr));
 }

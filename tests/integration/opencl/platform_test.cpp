@@ -1,4 +1,4 @@
-// Platforms, devices, contexts, queues: what is there and what it says about itself.
+// Platforms, devices, contexts, queues: their presence and their queries.
 #include <cstring>
 #include <set>
 #include <sstream>

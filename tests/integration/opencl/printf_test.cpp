@@ -1,4 +1,4 @@
-// What kernels print: it comes out of the program's own standard output, before anything that the program
+// The output of kernels: it appears on the program's own standard output, before anything that the program
 // prints once it has learnt that the kernel has ended (OpenCL C 3.0, section 6.15.14).
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 namespace fairgv::test {
 namespace {
 
-/// Standard output goes to a file while this lives.
+/// Redirects standard output to a file while this object lives.
 class CapturedOutput {
  public:
   CapturedOutput() {

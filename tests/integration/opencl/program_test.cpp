@@ -1,4 +1,4 @@
-// Programs: sources, builds, logs, binaries, and what they say about their kernels.
+// Programs: sources, builds, logs, binaries, and queries of their kernels.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -42,7 +42,8 @@ class Programs : public OpenCL {
     return status;
   }
   /// clBuildProgram of a program whose kernels have run and are released. The bare PoCL 3.1 may hold a kernel
-  /// a moment longer than the command that used it, and then refuses; through FairGV it is waited for.
+  /// a moment longer than the command that used it, and refuses the build meanwhile; FairGV waits for the
+  /// kernel.
   cl_int build_again(cl_program program, const char* options,
                      void(CL_CALLBACK* notify)(cl_program, void*) = nullptr, void* data = nullptr) {
     for (int attempt = 0;; ++attempt) {
@@ -140,7 +141,7 @@ void CL_CALLBACK tell(cl_program, void* called) {
   static_cast<std::atomic<bool>*>(called)->notify_all();
 }
 
-// PoCL builds before it returns, and so do programs expect it.
+// PoCL builds before the call returns, and programs rely on that.
 TEST_F(Programs, BuiltWithACallbackHaveTheirKernelsAtOnce) {
   const ProgramHandle program = make_program(kTwoKernels);
   std::array<std::atomic<bool>, 2> called{};

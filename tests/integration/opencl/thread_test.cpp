@@ -96,7 +96,7 @@ TEST_F(Threads, CreateAndReleaseAtTheSameTime) {
   EXPECT_EQ(0, failures.load());
 }
 
-/// What a child does with OpenCL: 0, or the number of the step that failed.
+/// The OpenCL calls of a child. Returns 0, or the number of the step that failed.
 int use_opencl_afresh(cl_platform_id platform, cl_context of_the_parent) {
   if (clRetainContext(of_the_parent) != CL_INVALID_CONTEXT) return 1;
   cl_device_id device = nullptr;

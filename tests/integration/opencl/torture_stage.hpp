@@ -1,4 +1,4 @@
-// The state that the threads of torture_test.cpp share: queues, events of each other, counts of callbacks.
+// The state that the threads of torture_test.cpp share: queues, each other's events, counts of callbacks.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ inline EventHandle share(cl_event event) {
   return EventHandle(event);
 }
 
-/// Callbacks that were asked for, and those that came.
+/// Callbacks that were registered, and callbacks that ran.
 struct Calls {
   std::atomic<int> expected{0}, seen{0}, wrong{0};
 

@@ -1,11 +1,11 @@
-// Sixteen threads make random, valid calls on shared queues, and a model says what must come out.
+// Sixteen threads make random, valid calls on shared queues, and a model gives the expected results.
 //
-// Each thread owns a few buffers. What a buffer holds is known at every moment, because each command on it
-// waits for the one before; everything else is left to chance: the queue (in-order or not), further events to
-// wait for, user events that hold commands back, callbacks that call OpenCL, references taken and released.
-// No thread blocks while a user event of its own is open, so none can wait for another in a circle.
+// Each thread owns a few buffers. The contents of a buffer are known at every moment, because each command on
+// it waits for the one before. Everything else is random: the queue (in-order or not), further events to wait
+// for, user events that hold commands back, callbacks that call OpenCL, references taken and released. No
+// thread blocks while a user event of its own is open, so threads cannot wait for each other in a circle.
 //
-// FAIRGV_TORTURE_SECONDS says how long (default 5).
+// FAIRGV_TORTURE_SECONDS sets the duration (default 5).
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -40,7 +40,7 @@ std::chrono::seconds duration() {
   return std::chrono::seconds(seconds != nullptr ? std::atoi(seconds) : 5);
 }
 
-/// One thread's buffers and what is under way on them.
+/// One thread's buffers, and the commands under way on them.
 class Actor {
  public:
   Actor(Stage& stage, std::uint64_t seed) : stage_(stage), random_(seed) {
@@ -184,7 +184,7 @@ class Actor {
         clEnqueueCopyBuffer(queue(), from.buffer, to.buffer, first * sizeof(cl_uint), first * sizeof(cl_uint),
                             count * sizeof(cl_uint), list.count(), list.events(), event.out()),
         "clEnqueueCopyBuffer");
-    from.last = share(event);  // nothing may overwrite the source before
+    from.last = share(event);  // no command may overwrite the source before
     follow(to, std::move(event));
   }
 
@@ -231,7 +231,7 @@ class Actor {
       expect(clEnqueueBarrierWithWaitList(queue(), list.count(), list.events(), event.out()),
              "clEnqueueBarrier");
     }
-    // Without a wait list it may stand for less than the buffer's latest command.
+    // Without a wait list the marker may not include the buffer's latest command.
     if (of.last != nullptr) follow(of, std::move(event));
   }
 
@@ -296,7 +296,7 @@ class Actor {
     for (const QueueHandle& each : stage_.queues) expect(clFlush(each), "clFlush");
   }
 
-  /// Waits for all that is under way and compares everything with the model.
+  /// Waits for all commands under way and compares every result with the model.
   void drain() {
     close_user_events();
     flush();
@@ -309,7 +309,7 @@ class Actor {
       EXPECT_EQ(each.model, contents);
       each.last = EventHandle();
     }
-    // Each of them has ended: a later command on its buffer waited for it.
+    // Each read has ended: a later command on its buffer waited for it.
     for (const auto& read : reads_) EXPECT_EQ(read->expected, read->result);
     reads_.clear();
     sources_.clear();

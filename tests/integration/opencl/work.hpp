@@ -1,4 +1,4 @@
-// A kernel's worth of OpenCL, for programs that must see whether it still comes out right.
+// A small piece of OpenCL work, for programs that must see whether the result is still right.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,9 @@
-// Wrong arguments of every kind: whatever a program says by calling OpenCL ends in an error code, and the
-// next right call works.
+// Wrong arguments of every kind: any call of OpenCL by a program ends in an error code, and the next right
+// call works.
 //
-// Entry points are called at random with any_argument.hpp's handles, sizes, flags and lists. The kernel
-// touches no memory, so that nothing can be the fault of what it computes. Not on the bare driver: PoCL 3.1
-// ends in the middle of it.
+// The test calls entry points at random with any_argument.hpp's handles, sizes, flags and lists. The kernel
+// touches no memory, so that its computation can cause no failure. Not on the bare driver: PoCL 3.1 ends in
+// the middle of the test.
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -71,7 +71,7 @@ struct WrongArguments : AnyArgument {
     }
   }
 
-  // No rectangles: PoCL 3.1 ends in copies of right ones within a buffer.
+  // No rectangles: PoCL 3.1 ends in copies of valid rectangles within a buffer.
   void copy_or_fill() {
     switch (pick(1)) {
       case 0:
@@ -266,7 +266,7 @@ struct WrongArguments : AnyArgument {
     note("making an object", error);
   }
 
-  /// Ends what is open, and shows that right calls work.
+  /// Ends the open events, and shows that right calls work.
   void check() {
     for (const EventHandle& event : open_) clSetUserEventStatus(event, CL_COMPLETE);
     for (const QueueHandle& each : queues_)

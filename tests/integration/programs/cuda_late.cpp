@@ -1,6 +1,8 @@
-// As opencl_late, in CUDA: a kernel that computes next to nothing, and for which the software driver's OpenCL
-// makes machine code for seconds: cuda_late STATEMENTS. It differs from run to run. Prints a line of JSON:
-// {"launched_s": SECONDS, "right": true}.
+// cuda_late STATEMENTS: like opencl_late, in CUDA. Runs a kernel that computes next to nothing, and for which
+// the software driver's OpenCL makes machine code for seconds. The kernel differs from run to run. Prints a
+// line of JSON:
+//
+//   {"launched_s": SECONDS, "right": true}
 #include <cuda.h>
 
 #include <chrono>
@@ -15,7 +17,7 @@ void check(CUresult code, const char* call) {
   if (code != CUDA_SUCCESS) throw std::runtime_error(call + (": " + std::to_string(static_cast<int>(code))));
 }
 
-/// data[0] += 1; and, if `never`, much more.
+/// data[0] += 1; and, if `never` is set, much more.
 std::string ptx(int statements, unsigned run) {
   std::string text =
       ".version 7.0\n.target sm_75\n.address_size 64\n"

@@ -1,14 +1,15 @@
-// An OpenCL program with a kernel that is more than a kernel: on a CPU device it runs in the worker as any
-// code of the host's, and makes system calls. For containment/kinship_test.cpp, containment/output_test.cpp
-// and `fairgv bench storm`.
+// An OpenCL program with a kernel that is more than a kernel: on a CPU device it runs in the worker like any
+// host code, and makes system calls. For containment/kinship_test.cpp, containment/output_test.cpp and
+// `fairgv bench storm`.
 //
-// - opencl_breakout daemonize: leaves a process behind, forked twice, with a try at a session of its own.
-// - opencl_breakout abort: sends the worker what abort() sends.
+// - opencl_breakout daemonize: leaves a process behind, forked twice, which tries to start a session of its
+// own.
+// - opencl_breakout abort: sends the worker the signal that abort() sends.
 // - opencl_breakout print TEXT TIMES: writes the text so often to standard error, after attempts on the files
 //   behind descriptors 0 to 2.
 //
-// It prints a line, {"rounds": 1}, when its kernel has run, and then waits to be ended. It knows nothing of
-// FairGV.
+// The program prints a line, {"rounds": 1}, when its kernel has run, and then waits to be ended. It knows
+// nothing of FairGV.
 #include <unistd.h>
 
 #include <cstdio>
@@ -40,7 +41,7 @@ kernel void run(global const char* text, int length, global int* out) {
 }
 )";
 
-/// What a file behind descriptors 0 to 2 could be harmed by, and then the text.
+/// Calls that could harm a file behind descriptors 0 to 2, and then the text.
 constexpr const char* kPrint = R"(
 enum { k_setfl = 4, k_nonblock = 2048, k_append = 1024, k_tiocsti = 0x5412 };
 kernel void run(global const char* text, int length, global int* out) {

@@ -1,10 +1,10 @@
-// An OpenCL program that knows when it waited, for tools/trace_test.cpp: builds, asks, reads and finishes
-// again and again until it is killed, or for a minute. For each call it prints a JSON line, its times
-// nanoseconds of CLOCK_MONOTONIC:
+// An OpenCL program that notes the times at which it waited, for tools/trace_test.cpp: it builds, queries,
+// reads and finishes again and again until it is killed, or for a minute. For each call it prints a JSON line
+// with times in nanoseconds of CLOCK_MONOTONIC:
 //
 //   {"rounds": 7, "call": "BuildProgram", "began": 123, "ended": 456}
 //
-// It knows nothing of FairGV.
+// The program knows nothing of FairGV.
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>

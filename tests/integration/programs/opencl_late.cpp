@@ -1,7 +1,8 @@
-// A kernel that computes next to nothing, and for which PoCL makes machine code for seconds when it is
-// launched for the first time: opencl_late STATEMENTS [GROUPS [recorded]]. Its source differs from run to
-// run, so that no cache has it. Prints a line of JSON before the launch and after its end: {"launched_s":
-// SECONDS, "right": true}.
+// opencl_late STATEMENTS [GROUPS [recorded]]: runs a kernel that computes next to nothing, and for which PoCL
+// makes machine code for seconds when it is launched for the first time. Its source differs from run to run,
+// so that no cache has it. Prints a line of JSON before the launch and after its end:
+//
+//   {"launched_s": SECONDS, "right": true}
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,7 +14,7 @@
 
 #include "tests/workloads/support/device.hpp"
 
-#include <CL/cl_ext.h>  // after it, which says which OpenCL is meant
+#include <CL/cl_ext.h>  // after device.hpp, which selects the version of OpenCL
 
 namespace {
 
@@ -32,11 +33,11 @@ std::string source(int statements, long run) {
                 ? "    shared[i] = a; barrier(CLK_LOCAL_MEM_FENCE); a += shared[(i + " + number + ") & 63];\n"
                 : "    a = sin(a * " + number + ".5f) + shared[(i * " + number + ") & 63];\n";
   }
-  // Not in a comment: PoCL keeps what it has made by what the preprocessor leaves.
+  // Not in a comment: PoCL finds its cached code by the output of the preprocessor.
   return text + "    a += " + std::to_string(run) + ".5f;\n  }\n  out[get_global_id(0)] = a + 1;\n}\n";
 }
 
-/// Hands the launch to the queue: by itself, or as what a command buffer has recorded.
+/// Hands the launch to the queue: by itself, or recorded in a command buffer.
 class Launching {
  public:
   Launching(cl_command_queue queue, cl_kernel kernel, std::size_t global, bool recorded)

@@ -1,4 +1,4 @@
-// An OpenCL program with an unusual life, for system/life_test.cpp: it says "right" for each piece of work
+// An OpenCL program with an unusual life, for system/life_test.cpp: it prints "right" for each piece of work
 // that came out right, and ends with status 0. It knows nothing of FairGV.
 //
 //   opencl_life fork          works in a child, and then in the parent
@@ -60,7 +60,7 @@ int at_exit() {
   return 0;
 }
 
-/// Threads that work until the process ends, or for ever so many rounds.
+/// Threads that work until the process ends, or for so many rounds.
 std::vector<std::thread> start_workers(int rounds, std::atomic<int>& working) {
   Work().comes_out_right();  // PoCL 3.1 may crash when threads make the first calls together
   std::vector<std::thread> threads;
@@ -82,12 +82,13 @@ int exit_under_way() {
   for (std::thread& thread : start_workers(0, working)) thread.detach();
   while (working.load() < 4) std::this_thread::yield();
   say(true);
-  // As _exit() does: destructors of statics would pull the driver away under the threads.
+  // Ends like _exit(): destructors of statics would pull the driver away under the threads.
   std::fflush(stdout);
   ::_exit(0);
 }
 
-/// Drivers have threads of their own, with which the process may stay when all of the program's have ended.
+/// Drivers have threads of their own, which may keep the process alive when all threads of the program have
+/// ended.
 [[noreturn]] void main_leaves_child(int leaving) {
   for (std::thread& thread : start_workers(20, working)) thread.detach();
   while (working.load() < 4) std::this_thread::yield();
@@ -111,7 +112,7 @@ int main_leaves() {
   pid_t ended = 0;
   for (int i = 0; i < 1000 && (ended = ::waitpid(child, &status, WNOHANG)) == 0; ++i) ::usleep(10000);
   ::kill(child, SIGKILL);
-  // Without threads of a driver, it ended by itself.
+  // Without threads of a driver, the child ended by itself.
   const bool by_itself = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   const bool by_signal = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
   say(ended == child && (by_itself || by_signal));

@@ -1,6 +1,6 @@
-// Takes more of a session than it may have, and says at what number it was refused with which error; then
-// gives some back and goes on. "objects", "commands" or "memory"; the last word is "works" when all is well
-// again.
+// Takes more of a session than allowed, and prints the number at which it was refused and the error; then
+// gives some back and goes on. The argument is "objects", "commands" or "memory"; the last word of the output
+// is "works" when all is well again.
 #include <CL/cl.h>
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// So many are far beyond every limit of the tests.
+/// More than every limit of the tests.
 constexpr int kEndless = 10'000'000;
 
 struct Device {

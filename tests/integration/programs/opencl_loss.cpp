@@ -1,6 +1,6 @@
 // An OpenCL program that loses its device and begins again in a new context, for containment/faults_test.cpp.
-// It knows nothing of FairGV. It says "right" for work that came out right, "begun" when the command is under
-// way that is going to end badly, "lost" when all that it had says so, and ends with status 0.
+// It knows nothing of FairGV. It prints "right" for work that came out right, "begun" when the command that
+// will end badly is under way, and "lost" when every object has reported the loss; it ends with status 0.
 //
 //   opencl_loss fault       a kernel writes where nothing is
 //   opencl_loss never-ends  a kernel never ends
@@ -35,8 +35,8 @@ void CL_CALLBACK pass_on(cl_event, cl_int status, void* to) {
   static_cast<std::promise<cl_int>*>(to)->set_value(status);
 }
 
-/// Does what ends badly, and checks that everything tells. Objects are left as they are: releasing them must
-/// do no harm either.
+/// Runs a command that ends badly, and checks that every object reports it. The objects are left as they are:
+/// their release must do no harm either.
 int lose(Work& work, const char* name) {
   workloads::Device& device = work.device();
   const workloads::Program program = device.build(kKernels);

@@ -1,4 +1,5 @@
-// A program that has a mistake built, and ends at once: what the driver says of it must not come too late.
+// A program that builds a source with a mistake, and ends at once: the driver's message must not come too
+// late.
 #include <CL/cl.h>
 
 int main() {

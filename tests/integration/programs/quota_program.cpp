@@ -1,8 +1,8 @@
-// A program that allocates device memory as it is told, for the tests of quotas; on whatever platform is
-// visible. Each line that it prints is a JSON object.
+// A program that allocates device memory as its arguments say, for the tests of quotas; on the visible
+// platform. Each line of its output is a JSON object.
 //
-//   quota_program info                      what the device says of its memory
-//   quota_program hold BYTES...             allocates these one by one, says how that went, and stays
+//   quota_program info                      the device's queries about its memory
+//   quota_program hold BYTES...             allocates these one by one, prints each result, and stays
 //   quota_program grow BYTES                allocates pieces of so many bytes, tries again when refused, and
 //                                           stays
 //   quota_program storm SEED THREADS ROUNDS allocates and frees at random in several threads, and ends
@@ -61,7 +61,7 @@ cl_int allocate(const Device& device, std::uint64_t bytes) {
   return error;
 }
 
-/// Writes and reads the largest buffer that there may be, whole and at once, and makes one from contents.
+/// Writes and reads the largest possible buffer, whole and at once, and makes one from contents.
 int transfer(const Device& device) {
   const std::uint64_t bytes = device.number(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   std::vector<std::uint32_t> sent(bytes / sizeof(std::uint32_t));
@@ -112,12 +112,13 @@ int grow(const Device& device, std::uint64_t bytes) {
   }
 }
 
-/// What threads of a storm count.
+/// The counts of a storm's threads.
 struct Counts {
   std::atomic<int> granted{0}, refused{0}, wrong{0};
 };
 
-/// Something allocated: a call that frees it, or none if it was refused. Anything but a refusal is wrong.
+/// Allocates something and returns a call that frees it, or none if it was refused. Any other error is a
+/// failure.
 std::function<void()> allocate_something(const Device& device, std::uint64_t bytes, unsigned path,
                                          Counts& counts) {
   cl_int error = CL_SUCCESS;

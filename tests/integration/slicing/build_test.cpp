@@ -1,5 +1,5 @@
 // The prelude in the driver's compiler: line numbers, warnings as errors, and programs that must not build
-// with it.
+// with the prelude.
 #include <regex>
 
 #include "tests/integration/slicing/programs.hpp"
@@ -73,7 +73,8 @@ TEST_F(SlicingBuild, AProgramMayNameItsOwnWhatAnOlderStandardDoesNotHave) {
   EXPECT_EQ(CL_SUCCESS, sliceable.error) << sliceable.log;
 }
 
-// It would see the sub-launch; so it must run whole, and the failed build is how that shows.
+// The function would see the sub-launch, so the kernel must run whole; the failed build tells the slicer
+// that.
 TEST_F(SlicingBuild, ARedefinedWorkItemFunctionDoesNotBuild) {
   const std::string body = "kernel void k(global int* out) { out[get_group_id(0)] = get_local_id(0); }\n";
   expect_only_the_original_builds("#define get_group_id(d) ((int)get_group_id(d))\n" + body, "");

@@ -5,7 +5,7 @@
 namespace fairgv::test {
 namespace {
 
-// In front of every source. A wrong index must not write where it should not.
+// Put in front of every source. A wrong index must not write out of bounds.
 constexpr const char* kCommon = R"(
 ulong index_of_item(void) {
   ulong index = 0;
@@ -36,7 +36,7 @@ kernel void functions(global ulong* out, uint slots, global uint* counters) {
 }
 )";
 
-// Beyond the third dimension drivers answer as they like; parts must hear the same.
+// Beyond the third dimension drivers answer differently; the parts of a launch must get the same answers.
 constexpr const char* kBeyond = R"(
 kernel void beyond(global ulong* out, uint slots, global uint* counters) {
   ulong hash = 0;
@@ -74,7 +74,7 @@ kernel void constant_dimensions(global ulong* out, uint slots, global uint* coun
 )";
 
 // Ids as programs write them, in `int` and for constant dimensions: narrowed, widened, an index of a table.
-// The sum is not what it should be if a group runs twice.
+// The sum is wrong if a group runs twice.
 constexpr const char* kIntIds = R"(
 kernel void int_ids(global ulong* out, uint slots, global uint* counters) {
   const int x = get_group_id(0), y = get_group_id(1), z = get_group_id(2);

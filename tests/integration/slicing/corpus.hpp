@@ -1,5 +1,5 @@
-// Kernels of every kind that slicing must not change: what they compute depends on the launch in all the ways
-// that OpenCL C knows.
+// Kernels of every kind that slicing must not change: their results depend on the launch in all the ways that
+// OpenCL C offers.
 #pragma once
 
 #include <iosfwd>
@@ -8,7 +8,7 @@
 
 namespace fairgv::test {
 
-// Its parameters: (global ulong* out, uint slots, global uint* counters), and for `images` also
+// The kernel's parameters: (global ulong* out, uint slots, global uint* counters), and for `images` also
 // (read_only image2d_t source, write_only image2d_t target), both kImageWidth x kImageHeight of one uint.
 struct Subject {
   std::string kernel{};
@@ -22,7 +22,7 @@ inline constexpr std::size_t kCounters = 64;
 inline constexpr std::size_t kImageWidth = 128;
 inline constexpr std::size_t kImageHeight = 128;
 
-// What the two headers hold.
+// The contents of the two headers.
 extern const char* const kFolderHeader;
 extern const char* const kProgramHeader;
 

@@ -1,5 +1,6 @@
-// Sliced is whole, bit for bit: every kernel of the corpus with random launches, cut by the planner and at
-// random, on the driver itself. FAIRGV_TEST_SEED=<the printed number> repeats a run.
+// A sliced launch gives the same as a whole one, bit for bit: every kernel of the corpus with random
+// launches, cut by the planner and at random, on the driver itself. FAIRGV_TEST_SEED=<the printed number>
+// repeats a run.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ constexpr int kCasesPerSubject = harness::rounds(kAllCases);
 constexpr std::uint64_t kMostGroups = 512;
 static_assert(kSlots >= 2 * kMostGroups * 24, "24 work-items in the largest group, and one result for each");
 
-// Pieces of any sizes, in any order: work-groups have none.
+// Pieces of any sizes, in any order: work-groups have no order.
 std::vector<Box> random_tiling(Random& random, const Launch& launch) {
   std::vector<Box> boxes{launch.whole()};
   for (std::uint64_t cuts = random.between(1, 12); cuts > 0; --cuts) {
@@ -107,7 +108,7 @@ TEST_P(SlicingEquality, EverySliceOfEveryLaunchComputesWhatTheWholeDoes) {
 INSTANTIATE_TEST_SUITE_P(Corpus, SlicingEquality, testing::ValuesIn(corpus()),
                          [](const auto& one) { return one.param.kernel + std::to_string(one.index); });
 
-// Drivers compile wide grids apart from small ones: here the whole launch is wide, and its pieces are of
+// Drivers compile wide grids separately from small ones: here the whole launch is wide, and its pieces are of
 // either kind.
 TEST_F(SlicingRuns, WideLaunchesWithLargeOffsetsAreEqualToo) {
   const Subject subject = subject_of("atomics");
@@ -123,7 +124,7 @@ TEST_F(SlicingRuns, WideLaunchesWithLargeOffsetsAreEqualToo) {
   }
 }
 
-// That the comparisons above can fail at all.
+// Shows that the comparisons above can fail at all.
 TEST_F(SlicingRuns, WithoutThePreludeWorkItemsSeeTheirSubLaunch) {
   const KernelHandle kernel = kernel_of(subject_of("functions"), Form::kOriginal);
   const Launch launch{.dimensions = 2, .size = {64, 16, 1}, .local = {8, 2, 1}};

@@ -12,7 +12,7 @@
 
 namespace fairgv::test {
 
-// As the application wrote it, or rewritten for sub-launches of launches with so many dimensions.
+// As the application wrote the program, or rewritten for sub-launches of launches with so many dimensions.
 enum class Form : std::uint32_t { kOriginal = 0, kSliceable1D = 1, kSliceable2D = 2, kSliceable3D = 3 };
 
 class SlicingPrograms : public OpenCL {
@@ -34,7 +34,8 @@ class SlicingPrograms : public OpenCL {
 
  private:
   ProgramHandle compiled_and_linked(const Subject& subject, Form form, const std::string& options) const {
-    // A header may be rewritten like any other program: a front end need not know that it is one.
+    // A header may be rewritten like any other program: a front end need not know that the program is a
+    // header.
     const ProgramHandle header = make_program(in_form(form, kProgramHeader));
     const cl_program header_object = header;
     const char* header_name = "from_program.h";

@@ -1,4 +1,4 @@
-// Runs a kernel of the corpus, whole and in sub-launches, and keeps all that it leaves behind.
+// Runs a kernel of the corpus, whole and in sub-launches, and keeps all its results.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ inline constexpr cl_uint kSlots = 24 * 1024;
 
 class SlicingRuns : public SlicingPrograms {
  protected:
-  // All that a launch can leave behind.
+  // All results that a launch can leave behind.
   struct Result {
     Bytes out, counters, target;
     friend bool operator==(const Result&, const Result&) = default;

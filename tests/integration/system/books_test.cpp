@@ -1,4 +1,5 @@
-// What the daemon counts, as operators read it: by HTTP, and from the usage store, also after it was killed.
+// The daemon's figures, as operators read them: by HTTP, and from the usage store, also after the daemon was
+// killed.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +14,8 @@
 namespace fairgv::integration {
 namespace {
 
-/// A daemon that tells metrics on a unix socket and keeps a usage store, both in a folder that outlives it.
+/// A daemon that serves metrics on a unix socket and keeps a usage store, both in a folder that outlives the
+/// daemon.
 struct SystemBooks : System {
   void SetUp() override {
     start_daemon("slice_ms = 6\n[metrics]\nlisten = \"unix:" + metrics_socket() + "\"\n[usage]\nstore = \"" +
@@ -38,7 +40,7 @@ struct SystemBooks : System {
     for (const std::string& line : finished.lines) text += line + '\n';
     return nlohmann::json::parse(text, nullptr, false);
   }
-  /// Device seconds of all tenants, as the daemon tells it, which flushes first; or as the file has it.
+  /// Device seconds of all tenants: as the daemon reports them, which flushes first; or as the file has them.
   double asked() { return sum_of(fairgv({"usage", "--since", "1h", "--json"})); }
   double stored() { return sum_of(fairgv({"usage", "--since", "1h", "--json", "--store", store()})); }
   static double sum_of(const harness::Finished& finished) {
@@ -47,7 +49,7 @@ struct SystemBooks : System {
     for (const auto& row : answer["rows"]) sum += row["device_seconds"].get<double>();
     return sum;
   }
-  /// The same by its books.
+  /// The same figure by the daemon's books.
   double charged() {
     double sum = 0;
     const nlohmann::json report = ps();
@@ -210,7 +212,7 @@ TEST_F(SystemBooks, TheDashboardNamesOnlyMetricsThatAreTold) {
   }
 }
 
-// The store is what it was at the last flush, whenever the daemon is killed.
+// The store is as at the last flush, whenever the daemon is killed.
 TEST_F(SystemBooks, TheUsageStoreHasAllThatWasFlushedWhenTheDaemonIsKilled) {
   double earlier = 0;  // of the daemons before
   for (int round = 0; round < 3; ++round) {
@@ -224,7 +226,7 @@ TEST_F(SystemBooks, TheUsageStoreHasAllThatWasFlushedWhenTheDaemonIsKilled) {
       flushed = asked();  // the daemon flushes before it answers
       EXPECT_GE(flushed, earlier + books);
     } else {
-      // By itself it flushes every flush_s.
+      // The daemon flushes every flush_s by itself.
       ASSERT_TRUE(eventually([&] { return (flushed = stored()) >= earlier + books; }));
     }
     const pid_t daemon = ps()["daemon"]["pid"];

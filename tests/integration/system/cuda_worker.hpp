@@ -162,7 +162,7 @@ struct CudaWorker : System {
     client->send(launch);
   }
 
-  /// How everything in the stream so far ends.
+  /// The status with which everything in the stream so far ends.
   std::int32_t finish(wire::ObjectId stream, std::vector<wire::EventId> waits = {}) {
     const wire::EventId done = client->events().acquire();
     client->send(wire::EnqueueMarker{{stream, done, waits}});

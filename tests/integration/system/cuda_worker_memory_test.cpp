@@ -35,7 +35,7 @@ TEST_F(CudaWorker, RefusesMemoryBeyondTheQuota) {
   EXPECT_NE(allocate(32 * kMiB), 0U);
 }
 
-/// A process that has waited may tell another one of the tenant that there is memory now.
+/// A process that has waited may tell another process of the tenant that memory is free now.
 TEST_F(CudaWorker, MemoryThatAStreamHasFreedIsThereForOtherProcessesOnceItHasSettled) {
   ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
   auto first = std::move(client);

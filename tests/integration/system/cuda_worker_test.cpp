@@ -1,4 +1,5 @@
-// The worker's CUDA back end: what the CUDA front end relies on in launches, streams and modules.
+// The worker's CUDA back end: the behaviour of launches, streams and modules that the CUDA front end relies
+// on.
 #include <array>
 #include <functional>
 #include <set>
@@ -128,7 +129,7 @@ TEST_F(CudaWorker, ReportsAKernelsErrorLate) {
   client->send(launch);
   finish(legacy);
   EXPECT_EQ(ring::LateError::code(client->late_error()), static_cast<std::uint32_t>(kIllegalInstruction));
-  // It stays, and what follows does not run.
+  // The error stays, and later launches do not run.
   launch.command.completion = client->events().acquire();
   client->send(launch);
   EXPECT_EQ(code_of(client->wait(launch.command.completion)), kIllegalInstruction);
@@ -152,7 +153,7 @@ TEST_F(CudaWorker, EndsASessionThatNamesUnknownObjects) {
       [&] { client->send(UnpinArena{0}); },
       [&] {
         client->send(wire::CreateContext{client->new_object(), {}});
-      },  // OpenCL's
+      },  // OpenCL's call
   };
   for (std::size_t i = 0; i < lies.size(); ++i) {
     SCOPED_TRACE(i);

@@ -1,5 +1,6 @@
 // Device time is enforced: programs that end in the midst of a command, and programs whose kernels play their
-// worker's part themselves (tests/hostile/rogue.cpp), pay for what they keep from others, and freeze nobody.
+// worker's part themselves (tests/hostile/rogue.cpp), pay for the time that they keep from others, and freeze
+// nobody.
 #include <csignal>
 #include <filesystem>
 #include <regex>
@@ -9,11 +10,11 @@
 namespace fairgv::integration {
 namespace {
 
-/// Of a kernel whose code takes some seconds to make.
+/// The size of a kernel whose code takes some seconds to make.
 constexpr const char* kStatements = "80";
 
 struct DeviceTime : System {
-  /// What the tenant was charged of the device, and of it outside of turns, in seconds.
+  /// The tenant's charges for the device, and for its use outside of turns, in seconds.
   double charged(const std::string& name) { return use(name, "device_time_ns"); }
   double outside(const std::string& name) { return use(name, "outside_ns"); }
 
@@ -26,7 +27,7 @@ struct DeviceTime : System {
     return std::move(child).value();
   }
 
-  /// Of all sessions, as people see them.
+  /// The states of all sessions, as `fairgv ps` shows them.
   std::string states() {
     std::string text;
     for (const std::string& line : fairgv({"ps", "--format", "state"}).lines) text += line + '\n';
@@ -62,7 +63,7 @@ TEST_F(DeviceTime, AProgramThatIsKilledInTheMidstOfItsKernelsPaysForThem) {
     };
     ASSERT_TRUE(eventually(is_busy));
     const auto began = std::chrono::steady_clock::now();
-    // The kernel lasts for 9 s: whenever this looks, it is in the midst of it.
+    // The kernel lasts for 9 s: every look finds it in its midst.
     ASSERT_TRUE(
         eventually([&] { return std::chrono::steady_clock::now() - began > std::chrono::seconds(1); }));
     ASSERT_TRUE(is_busy());
@@ -71,7 +72,7 @@ TEST_F(DeviceTime, AProgramThatIsKilledInTheMidstOfItsKernelsPaysForThem) {
     ASSERT_TRUE(eventually([&] { return sessions_of("rogue") == 0; }));
     ASSERT_TRUE(progresses(victim));
   }
-  // A tenant without sessions is shown while it has a share; its books are kept all the same.
+  // A tenant without sessions is shown while it has a share; the daemon keeps its books in any case.
   auto again = start_long_program("rogue");
   ASSERT_TRUE(progresses(again));
   EXPECT_GE(charged("rogue"), 0.9 * held);
@@ -100,7 +101,7 @@ TEST_F(DeviceTime, AKernelThatGoesOnWithoutATurnIsChargedAndItsSessionEnded) {
   auto victim =
       start_long_program("victim", 64);  // so that half of the processors is more than the rogue's share
   ASSERT_TRUE(progresses(victim));
-  auto rogue = start_rogue("outside", 30'000);  // in one kernel: for a second one it would have to wait
+  auto rogue = start_rogue("outside", 30'000);  // in one kernel: a second kernel would have to wait
   ASSERT_TRUE(eventually([&] { return outside("rogue") > 0; }));
   EXPECT_TRUE(eventually([&] {
     return is_logged(
@@ -136,7 +137,7 @@ TEST_F(DeviceTime, ALaunchWhoseCodeTakesLongToMakeKeepsNobodyFromTheDevice) {
     const double compiled = harness::parse_line(finished.lines.back())["launched_s"];
     ASSERT_GT(compiled, 1.5) << "or this tests nothing";
     EXPECT_GE(charged("victim") - victim_before, 0.6 * compiled) << "the device was not held";
-    // Building the program is charged as well, and takes a sanitized translator longer than PoCL takes.
+    // Building the program is charged as well, and takes longer in a sanitized translator than in PoCL.
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     EXPECT_LE(charged("late") - before, 0.8 * took.count());
     EXPECT_TRUE(progresses(victim));
@@ -153,7 +154,8 @@ TEST_F(DeviceTime, AKernelThatReadsItsWorkersKnocksAwayFreezesNobody) {
     const auto found = tenant("rogue");
     return !found.is_null() && found["sessions"].size() == 1 && found["sessions"][0]["state"] == "busy";
   }));
-  // The watchdog ends it, after ten seconds for which the victim has waited; the daemon answers all the time.
+  // The watchdog ends the session after the victim has waited for ten seconds; the daemon answers all the
+  // time.
   EXPECT_TRUE(eventually([&] { return sessions_of("rogue") == 0; }));
   EXPECT_EQ(tenant("victim")["sessions"].size(), 1U);
   EXPECT_TRUE(progresses(victim));

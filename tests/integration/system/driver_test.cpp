@@ -1,4 +1,4 @@
-// More than one driver, drivers that cannot be opened, and what drivers say.
+// Several drivers, drivers that cannot be opened, and the drivers' messages.
 #include <sstream>
 #include <string>
 
@@ -18,7 +18,7 @@ struct Drivers : System {
     tenancy.emplace(std::move(started).value());
   }
 
-  /// Of vendor files that name these libraries; lines for the configuration.
+  /// Writes vendor files that name these libraries. Returns lines for the configuration.
   std::string vendors(const std::vector<std::pair<std::string, std::string>>& files) {
     for (const auto& [name, library] : files) folder.write(name + ".icd", library + "\n");
     return "[opencl]\nvendors = \"" + folder.path().string() + "\"\n";
@@ -46,7 +46,7 @@ struct Drivers : System {
   harness::TemporaryFolder folder;
 };
 
-/// PoCL shows the processors as often as it is told to.
+/// PoCL shows the processors as several devices if its environment says so.
 TEST_F(Drivers, DevicesThatAreTheSameProcessorsAreSharedByWeight) {
   start({{"POCL_DEVICES", "pthread pthread"}});
   auto alice = harness::Child::start(program("alice", 1, "0"));
@@ -60,7 +60,7 @@ TEST_F(Drivers, DevicesThatAreTheSameProcessorsAreSharedByWeight) {
   const auto used = [&](const std::string& name) { return tenant(name)["device_time_ns"][0].get<double>(); };
   const double alice_before = used("alice");
   const double bob_before = used("bob");
-  // Device time, not the clock's: so much has been shared, however busy the machine is.
+  // Device time, not wall time: so much has been shared, however busy the machine is.
   ASSERT_TRUE(eventually([&] { return used("alice") + used("bob") > alice_before + bob_before + 4e9; }));
   const double ratio = (used("bob") - bob_before) / (used("alice") - alice_before);
   EXPECT_GT(ratio, 2.0) << "the weights are 1 and 3";
@@ -76,7 +76,7 @@ TEST_F(Drivers, ADeviceThatTheConfigurationSetsApartIsSharedOnItsOwn) {
   EXPECT_GT(tenant("bob")["device_time_ns"][1], 0);
 }
 
-/// A library whose own library is not there.
+/// A library that needs a library which is not there.
 TEST_F(Drivers, ThatLackALibraryAreNamedWithTheLinkersReason) {
   start({}, vendors({{"lacking", FAIRGV_LACKING_DRIVER}}));
   auto command = tenancy->tenant("alice", 1, {"/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1", workload("scan")});
@@ -104,7 +104,7 @@ TEST_F(Drivers, ThatLackALibraryAreLeftOutBesideOthers) {
   EXPECT_EQ(log.find(line, first + 1), std::string::npos) << "once is enough";
 }
 
-/// PoCL says on standard error what it does not like in a call, if it is asked to.
+/// PoCL complains about calls on standard error, if its environment says so.
 TEST_F(Drivers, TheirMessagesReachTheProgram) {
   const auto standard_error = [&](const harness::Environment& more) {
     auto command = tenancy->tenant(

@@ -1,6 +1,6 @@
-// A program hears from FairGV what it hears from the driver: what the specification leaves to the driver is
-// asked on each driver that the machine has, bare and as a tenant, and the answers must be the same
-// (behaviours/). FAIRGV_TEST_DRIVERS names a folder with more *.icd files than the system's.
+// A program gets the same answers from FairGV as from the driver: the questions that the specification leaves
+// to the driver are asked on each driver of the machine, bare and as a tenant, and the answers must be the
+// same (behaviours/). FAIRGV_TEST_DRIVERS names a folder with more *.icd files than the system's.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Mesa shows none of its devices unless it is told to.
+/// Mesa shows none of its devices unless its environment says so.
 constexpr std::pair<const char*, const char*> kForMesa{"RUSTICL_ENABLE", "llvmpipe"};
 
 std::vector<fs::path> vendor_files() {
@@ -52,7 +52,8 @@ std::vector<std::string> parts_of(const std::string& answer) {
   return parts;
 }
 
-/// Of a driver that does not answer, or not always the same, or not as it must, nothing can be wanted.
+/// A tenant's answer need not match a driver that does not answer, not always answers the same, or answers
+/// wrongly.
 bool agree(const std::string& bare, const std::string& tenant) {
   if (bare.starts_with("(any)")) return true;
   const auto wanted = parts_of(bare), given = parts_of(tenant);
@@ -61,7 +62,7 @@ bool agree(const std::string& bare, const std::string& tenant) {
       [](const std::string& a, const std::string& b) { return a.ends_with("(any)") || a == b; });
 }
 
-/// Then there is no shared virtual memory (docs/OPENCL.md).
+/// Without direct memory there is no shared virtual memory (docs/OPENCL.md).
 bool is_without_direct_memory(const harness::Environment& settings) {
   return std::any_of(settings.begin(), settings.end(),
                      [](const auto& setting) { return setting.first == "FAIRGV_DIRECT_MEMORY"; });

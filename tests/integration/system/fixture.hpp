@@ -1,4 +1,4 @@
-// A private daemon per test, and what the tests ask it.
+// A private daemon per test, and the questions that tests ask it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@
 
 namespace fairgv::integration {
 
-/// Asks again and again until it is so. The bound only keeps a broken system from hanging the test.
+/// Checks the condition again and again until it holds. The bound only prevents a broken system from hanging
+/// the test.
 inline bool eventually(const std::function<bool()>& condition) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!condition()) {
@@ -30,7 +31,8 @@ inline bool eventually(const std::function<bool()>& condition) {
 
 inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-/// A process that was killed may stay a zombie until its parent looks; only one that runs counts as alive.
+/// A process that was killed may stay a zombie until its parent looks; only a process that runs counts as
+/// alive.
 inline bool alive(pid_t pid) {
   if (::kill(pid, 0) != 0) return false;
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
@@ -40,8 +42,8 @@ inline bool alive(pid_t pid) {
   return after_name != std::string::npos && line.size() > after_name + 2 && line[after_name + 2] != 'Z';
 }
 
-/// What the program printed, each line marked as the program's: CTest takes a line that begins like
-/// GoogleTest's of a skipped test for its own, and would call a failure skipped.
+/// The program's output, each line marked as the program's: CTest takes a line that begins like GoogleTest's
+/// line of a skipped test for its own, and would call a failure skipped.
 inline std::string joined(const harness::Finished& finished) {
   std::string text;
   for (const std::string& line : finished.lines)
@@ -51,7 +53,7 @@ inline std::string joined(const harness::Finished& finished) {
 
 struct System : ::testing::Test {
   void SetUp() override { start_daemon({}); }
-  /// `device`: lines for [device] of its configuration.
+  /// `device`: lines for [device] of the configuration.
   void start_daemon(const std::string& device) {
     tenancy.reset();
     auto started = harness::Tenancy::start({}, {}, device);
@@ -100,7 +102,7 @@ struct System : ::testing::Test {
     return found.is_null() ? 0 : found["sessions"].size();
   }
 
-  /// The program has made progress that it had not reported when this was called.
+  /// Whether the program makes progress that it had not reported when this was called.
   static bool progresses(harness::Child& child) {
     (void)child.read_lines();
     return eventually([&] {

@@ -1,4 +1,4 @@
-// Programs that fork, take signals, work while they end, unload OpenCL: as tenants they fare as they do on
+// Programs that fork, take signals, work while they end, unload OpenCL: as tenants they behave as they do on
 // the driver.
 #include <cstdlib>
 #include <ostream>
@@ -12,10 +12,10 @@ namespace {
 struct Life {
   const char* name;
   std::vector<const char*> command;
-  std::size_t works;  // how often it says "right"
+  std::size_t works;  // how often the program prints "right"
 };
 
-/// Or the names of the tests would show its bytes.
+/// Without this, the names of the tests would show its bytes.
 void PrintTo(const Life& life, std::ostream* out) {
   *out << life.name;
 }
@@ -28,8 +28,8 @@ TEST_P(LifeOfAProgram, EndsAsOnTheDriver) {
     GTEST_SKIP() << "the ICD loader hands out platforms in a way that ThreadSanitizer cannot follow";
   }
 #endif
-  // The driver's threads change their signal stacks, at which AddressSanitizer's own stumble when a thread
-  // ends, and what was allocated by an unloaded library has no owner: both on the bare driver, too.
+  // The driver's threads change their signal stacks, and AddressSanitizer's own stacks fail when such a
+  // thread ends; memory that an unloaded library allocated has no owner. Both happen on the bare driver, too.
   ::setenv("ASAN_OPTIONS", "use_sigaltstack=0:detect_leaks=0", 0);
   std::vector<std::string> command(GetParam().command.begin(), GetParam().command.end());
   command[0] = harness::beside(command[0]);

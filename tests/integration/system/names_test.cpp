@@ -1,4 +1,4 @@
-// Whose names the platforms of programs have: FairGV's or their drivers'.
+// The names of the platforms that programs see: FairGV's or their drivers'.
 #include <algorithm>
 
 #include "tests/integration/system/fixture.hpp"
@@ -7,7 +7,8 @@ namespace fairgv::integration {
 namespace {
 
 struct Names : System {
-  /// What a workload says of its platform, with this in the daemon's configuration and in its environment.
+  /// A workload's line about its platform, with these settings in the daemon's configuration and in its
+  /// environment.
   std::string platform(const std::string& configuration, std::optional<std::string> variable) {
     start_daemon(configuration.empty() ? "" : "[opencl]\nnames = \"" + configuration + "\"\n");
     auto program = tenancy->tenant("alice", 1, {workload("matrixMul"), "--repetitions", "1"});

@@ -8,7 +8,7 @@
 namespace fairgv::integration {
 namespace {
 
-/// Of UTF-8: bytes that begin a character.
+/// The columns of a UTF-8 text: the bytes that begin a character.
 std::size_t columns_of(const std::string& line) {
   return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
@@ -17,7 +17,7 @@ std::size_t columns_of(const std::string& line) {
 
 struct Paused : System {
   std::uint64_t device_time(const std::string& name) { return tenant(name)["device_time_ns"][0]; }
-  /// Nothing of the tenant's is under way any more.
+  /// Whether no command of the tenant is under way any more.
   bool rests(const std::string& name) {
     return eventually([&] {
       const auto found = tenant(name);
@@ -32,7 +32,7 @@ struct Paused : System {
     EXPECT_TRUE(child);
     return std::move(child).value();
   }
-  /// Somebody else's programs need the device, and get it, more than once.
+  /// Programs of other tenants need the device, and get it, more than once.
   void others_run() {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(start_short_program("other").wait(), 0);
   }
@@ -50,7 +50,7 @@ TEST_F(Paused, ATenantGetsNoDeviceTimeUntilItIsResumed) {
   ASSERT_TRUE(rests("alice"));
   const auto before = device_time("alice");
   const auto waits = tenant("alice")["use"][0]["waits"];
-  // What starts later is paused, too, and waits.
+  // A program that starts later is paused, too, and waits.
   auto later = start_short_program("alice");
   ASSERT_TRUE(eventually([&] { return sessions_of("alice") == 2; }));
   others_run();

@@ -1,5 +1,5 @@
-// Where a CPU device's threads run: each on a core of its own; with [device] cores on those only, FairGV's
-// own and the programs on the others.
+// The cores of a CPU device's threads: each thread has a core of its own; with [device] cores they use those
+// cores only, and FairGV's own threads and the programs use the others.
 #include <filesystem>
 #include <map>
 
@@ -44,8 +44,7 @@ TEST_F(System, KeepsEachThreadOfTheDeviceOnACoreOfItsOwn) {
   if (cores.find_first_of(",-") == std::string::npos) GTEST_SKIP() << "there is one core only";
   const auto bound = bound_threads(*this);
 #ifdef __SANITIZE_THREAD__
-  // A thread of the sanitizer's comes with the driver's, which are then one too many: all stay where they
-  // are.
+  // The sanitizer adds a thread to the driver's threads, which makes one too many: all stay where they are.
   EXPECT_TRUE(bound.empty());
 #else
   const auto allowed = parse_core_set(cores);
@@ -80,7 +79,8 @@ TEST_F(PlacedSystem, KeepsTheDeviceAndEverythingElseApart) {
   std::size_t device_threads = 0;
   std::size_t own_threads = 0;
   for (const auto& [name, cores] : worker) {
-    // The driver starts its threads while this one opens it, so they are on its core or on none of its.
+    // The driver starts its threads while a thread of the worker opens it, so its threads are on that
+    // thread's core.
     if (cores == "0") {
       ++device_threads;
     } else {
@@ -97,7 +97,7 @@ TEST_F(PlacedSystem, KeepsTheDeviceAndEverythingElseApart) {
   for (const auto& [name, cores] : cores_of_threads(program.pid())) EXPECT_NE(cores.front(), '0');
 }
 
-// GPU-centric coscheduling (FairGV, section 3.2.3): whose threads are woken with its turns.
+// GPU-centric coscheduling (FairGV, section 3.2.3) wakes the threads of such a program with its turns.
 TEST_F(PlacedSystem, TellsAProgramThatWaitsForEveryKernelFromOneThatRarelyWaits) {
   const auto start = [&](const char* name, std::vector<std::string> options) {
     options.insert(options.begin(), {workload("computeLoop"), "--seconds", "60", "--progress-ms", "50"});

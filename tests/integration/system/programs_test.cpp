@@ -1,4 +1,4 @@
-// Programs that know nothing of FairGV run as tenants, with right results.
+// Programs that know nothing of FairGV run as tenants, and their results are right.
 #include "tests/harness/seed.hpp"
 #include "tests/integration/system/fixture.hpp"
 
@@ -32,7 +32,8 @@ INSTANTIATE_TEST_SUITE_P(Each, WorkloadThroughFairGV,
                          [](const auto& test) { return std::string(test.param); });
 
 /// The tests that run on the bare driver as opencl_api_native and opencl_api_native_sub_devices, as a tenant.
-/// Those of sub-devices in a session of their own: PoCL 3.1 sometimes does not survive what comes after them.
+/// The tests of sub-devices run in a session of their own: PoCL 3.1 sometimes does not survive the tests
+/// after them.
 struct ApiThroughFairGV : System, ::testing::WithParamInterface<const char*> {
   void run_with(const char* variable, const std::string& value) {
     auto program = tenancy->tenant("alice", 1, {harness::beside("opencl_api_test")});

@@ -1,4 +1,4 @@
-// The configuration is read again while programs run: they go on and notice no more than they are meant to.
+// The configuration is read again while programs run: they go on and notice only the intended changes.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -163,7 +163,7 @@ TEST_F(Identity, RulesDecideTheTenantOfAProgramAndItsLimits) {
   EXPECT_EQ(who["weight"], 6);
   EXPECT_TRUE(who["rule"].get<std::string>().starts_with("[[match]] 2 (")) << who.dump();
 
-  // By its own name nothing of it is refused, by another all.
+  // Under its own name the rules refuse the program nothing, under another name everything.
   who = whoami({"--tenant", "other"});
   EXPECT_EQ(status, 1);
   EXPECT_NE(who["refusal"].get<std::string>().find("belong to tenant 'ruled'"), std::string::npos)
@@ -179,7 +179,7 @@ TEST_F(Identity, RulesDecideTheTenantOfAProgramAndItsLimits) {
   const std::uint64_t device = ps()["devices"][0]["memory"];
   EXPECT_EQ(tenant("ruled")["memory_limit"][0], device / 100 * 20 + device % 100 * 20 / 100);
 
-  // The class is changed under it; and it stays through a restart.
+  // The class changes while the program runs; and the change stays through a restart.
   write("[class.gold]\nweight = 3\n[[match]]\ntenant = \"ruled\"\nclass = \"gold\"\nuid = " + user() + "\n");
   ASSERT_EQ(reload()["ok"], true);
   EXPECT_EQ(tenant("ruled")["weight"], 3);
@@ -228,7 +228,7 @@ TEST_F(Identity, AProgramThatIsPutIntoAControlGroupIsThatGroupsTenant) {
   EXPECT_EQ(whoami()["tenant"], "rest");
 }
 
-// Behind --daemonize its working folder is another one.
+// With --daemonize the daemon's working folder is another one.
 TEST(ReloadInAFolder, AConfigurationWithARelativePathIsFoundAgain) {
   const harness::TemporaryFolder folder;
   folder.write("mine.toml", "[device]\nslice_ms = 5\n");

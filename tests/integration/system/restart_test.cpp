@@ -1,4 +1,5 @@
-// The daemon is replaced while programs run: they notice nothing, and it knows all it has known.
+// The daemon is replaced while programs run: they notice nothing, and the new daemon knows all that the old
+// one knew.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -35,7 +36,7 @@ TEST_F(Restart, ProgramsGoOnAndTheirBooksToo) {
   EXPECT_EQ(tenant("first")["weight"], 2);
   EXPECT_EQ(tenant("second")["weight"], 3);
   const auto kills = ps()["kills"];
-  ASSERT_EQ(kills.size(), 1u) << "who was killed, and why, is still known";
+  ASSERT_EQ(kills.size(), 1u) << "the killed session and the reason are still known";
   for (const char* const field : {"session", "tenant", "uid", "pid", "program", "reason"})
     EXPECT_EQ(kills[0][field], kill[field]) << field;
   EXPECT_GE(kills[0]["ago_s"], kill["ago_s"]);
@@ -44,7 +45,7 @@ TEST_F(Restart, ProgramsGoOnAndTheirBooksToo) {
   EXPECT_TRUE(progresses(second));
   EXPECT_TRUE(eventually([&] { return device_time("first") > before; })) << "charging goes on";
 
-  // What it has taken over it also ends.
+  // The new daemon also ends the sessions that it took over.
   ::kill(first.pid(), SIGKILL);
   EXPECT_TRUE(eventually([&] { return sessions_of("first") == 0; }));
   const pid_t worker = tenant("second")["sessions"][0]["worker_pid"];

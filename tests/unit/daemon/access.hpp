@@ -1,6 +1,6 @@
-// A daemon that is made and runs in a child, and users who come to it: children of the test that have become
-// them. The test itself has one thread only: what another one had locked at the moment of a fork would stay
-// locked in the child.
+// A daemon that is made and runs in a child, and users who connect to it: children of the test that have
+// become these users. The test itself has one thread only: a lock that another thread held at the moment of a
+// fork would stay locked in the child.
 #pragma once
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ struct Access : ::testing::Test {
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can become other users";
     std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
-    // Crowds are in the test's own hands.
+    // The test itself limits crowds.
     rlimit limit{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
     limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, kDescriptors));
@@ -51,7 +51,7 @@ struct Access : ::testing::Test {
     if (limit.rlim_cur < kDescriptors) GTEST_SKIP() << "too few descriptors may be open here";
   }
 
-  /// `before` is run in the daemon's process first; nothing is served if it returns false.
+  /// Runs `before` in the daemon's process first; the daemon serves nothing if `before` returns false.
   void serve(
       Config config, const std::function<bool()>& before = [] { return true; }) {
     config.vendors = folder / "no-vendors";
@@ -65,7 +65,7 @@ struct Access : ::testing::Test {
     ::close(ready[0]);
   }
 
-  /// Says on `ready` that others may connect.
+  /// Reports on `ready` that others may connect.
   int run_server(Config config, int ready) const {
     ServerSettings settings;
     settings.socket_path = socket;
@@ -124,14 +124,14 @@ struct Access : ::testing::Test {
     return status == 0;
   }
 
-  /// Connections that this user has made, and said this on, in the test's hands.
+  /// Connections that this user has made, and sent this text on, in the test's hands.
   std::vector<Socket> connections_of(uid_t uid, std::size_t count, const std::string& hello = "") {
     auto made = harness::connections_of(socket, uid, count, hello);
     EXPECT_EQ(made.size(), count) << "user " << uid << " could not connect";
     return made;
   }
 
-  /// The daemon's next words; empty when it has hung up.
+  /// The daemon's next message; empty when it has hung up.
   static std::string heard(const Socket& from) {
     const auto packet = from.receive();
     return packet && packet->kind == Packet::Kind::message ? packet->text : "";
@@ -140,13 +140,13 @@ struct Access : ::testing::Test {
   bool may_connect() const { return static_cast<bool>(Socket::connect(socket)); }
   bool may_stop() const { return ask(kStop) == control::success_text(); }
 
-  /// In the calling process, which gets a view of the file system of its own: the file lies at that place.
+  /// Gives the calling process a view of the file system of its own, in which the file lies at that place.
   static bool put_over(const std::string& file, const char* place) {
     return ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
            ::mount(file.c_str(), place, nullptr, MS_BIND, nullptr) == 0;
   }
 
-  /// Has workers that live until they are killed, and say nothing.
+  /// Makes the daemon start workers that live until they are killed, and say nothing.
   void use_sleeping_workers() {
     folder.write("worker", "#!/bin/sh\nexec sleep 1000\n");
     worker = folder / "worker";

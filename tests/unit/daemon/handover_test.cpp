@@ -241,7 +241,7 @@ TEST(Handover, OfAnOlderDaemonLacksWhatThatDidNotCount) {
 // ---- turns
 
 struct Successor : Turns {
-  /// What the dispatcher knew goes to a new one; workers may move in between.
+  /// The state that a dispatcher hands to a new one; workers may move in between.
   void hand_over() {
     for (std::uint32_t id = 1; id <= workers.size(); ++id) {
       books.push_back(dispatcher.charges().accounts().at(TenantId{id}).books());

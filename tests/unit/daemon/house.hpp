@@ -1,4 +1,5 @@
-// A daemon's parts without its doors: what a table of sessions needs, put together as the server does it.
+// A daemon's parts without its doors: the objects that a table of sessions needs, put together as the server
+// does it.
 #pragma once
 
 #include <filesystem>

@@ -22,7 +22,7 @@ struct InterventionsTest : SessionTableTest {
     start({kReady});  // bob's, by root
     std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
     std::filesystem::permissions(folder / "worker", std::filesystem::perms(0755));
-    // Two of the owner's, with the same worker.
+    // Two sessions of the owner's, with the same worker.
     for (Socket* const mine : {&first, &second}) ASSERT_TRUE(begin("owner", kOwner, *mine));
     run_until([&] {
       return std::all_of(table.all().begin(), table.all().end(),

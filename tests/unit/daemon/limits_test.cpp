@@ -1,5 +1,5 @@
-// The rules by which users share what the daemon has one of: its thread, its log, its places, its
-// descriptors. Time is an argument everywhere.
+// The rules by which users share the things that the daemon has only one of: its thread, its log, its places,
+// its descriptors. Time is an argument everywhere.
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
@@ -39,7 +39,7 @@ TEST(TokenBucketTest, GivesABucketfulAtOnceAndThenWhatComesIn) {
   EXPECT_EQ(bucket.level(kRate, kBegin - 1h), -4) << "a clock that is read late sets nothing back";
 }
 
-/// Lines that are written of so many that come at once.
+/// The number of lines that are written out of `lines` that come at once.
 std::uint64_t written(LogBudget& budget, const Account& account, int lines, Time now) {
   std::uint64_t count = 0;
   for (int i = 0; i < lines; ++i) count += budget.take(account, now) ? 1U : 0U;
@@ -234,7 +234,7 @@ TEST(Places, OfSessionsAreLimitedForEachUser) {
   EXPECT_EQ(begins({20, 3}, kOfRoot, config), "yes");
 }
 
-/// Alice has the keys from 1 on, the later the longer silent, and Bob those from 101 on.
+/// Alice has the keys from 1 on, a later key silent for longer, and Bob has the keys from 101 on.
 std::vector<Seat> seats_of(std::uint64_t alices, std::uint64_t bobs) {
   std::vector<Seat> seats{{1'000, kOfRoot, kBegin - 1h, false}};
   for (std::uint64_t i = 1; i <= alices; ++i) seats.push_back({i, kOfAlice, kBegin - i * 1s, false});

@@ -11,7 +11,7 @@
 
 namespace fairgv::daemon {
 
-/// While it lives, the log's messages, each with the end of its line, go here.
+/// While this object lives, the log's messages, each with the end of its line, go here.
 class Log {
  public:
   Log() : before_(spdlog::default_logger()) {

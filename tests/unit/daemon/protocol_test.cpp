@@ -1,5 +1,5 @@
-// The messages of programs and workers: what one side writes the other reads, and nonsense is refused with a
-// reason.
+// The messages of programs and workers: each side reads the messages that the other writes, and nonsense is
+// refused with a reason.
 #include <gtest/gtest.h>
 
 #include <cstdint>

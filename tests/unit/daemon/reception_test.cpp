@@ -1,5 +1,5 @@
 // Nobody keeps an administrator, or other users, from the daemon: not by many connections, not by silence,
-// not by asking without end. Users are real: children of the test that have become them, and their
+// not by requests without end. Users are real: children of the test that have become these users. Their
 // connections stay as long as the test holds them.
 #include <poll.h>
 #include <sys/socket.h>
@@ -18,7 +18,7 @@ constexpr gid_t kAdmins = 54'322;
 constexpr const char* kTrace = R"({"command":"trace"})";
 
 struct ReceptionTest : Access {
-  /// So many users, who connect as often as they are let, and say this.
+  /// So many users, who connect as often as the daemon lets them, and send this text.
   void flood(uid_t users, std::size_t each, const std::string& hello = "") {
     for (uid_t user = kFirst; user < kFirst + users; ++user) {
       for (Socket& made : connections_of(user, each, hello)) crowd.push_back(std::move(made));
@@ -36,7 +36,7 @@ struct ReceptionTest : Access {
     const auto answer = control::receive_answer(connection);
     return answer ? answer.value() : "";
   }
-  /// Waits for what the daemon says, and then hangs up: its last words.
+  /// Waits for the daemon's message and its end of the connection. Returns the message.
   static std::string last_words(const Socket& connection) {
     std::string words, last;
     while (!(words = heard(connection)).empty()) last = words;
@@ -48,7 +48,7 @@ struct ReceptionTest : Access {
     for (std::string line; std::getline(file, line);) lines.push_back(line);
     return lines;
   }
-  /// Has the daemon write its log into a file.
+  /// Makes the daemon write its log into a file.
   std::function<bool()> with_log() {
     log_level = "info";
     return [this] {
@@ -56,7 +56,7 @@ struct ReceptionTest : Access {
       return file >= 0 && ::dup2(file, STDOUT_FILENO) >= 0;
     };
   }
-  /// Has the daemon's process open so few descriptors at most.
+  /// Limits the open descriptors of the daemon's process.
   static std::function<bool()> with_descriptors(rlim_t most) {
     return [most] {
       const rlimit limit{most, most};
@@ -72,7 +72,7 @@ TEST_F(ReceptionTest, ManyUsersWhoHoldAllTheirConnectionsKeepNobodyElseOut) {
   flood(20, 64);  // more than all places
   EXPECT_TRUE(works_for_root());
   EXPECT_TRUE(as(kFirst + 1'000, {}, [&] { return ask(kLook) != "refused"; }))
-      << "whoever has few goes before";
+      << "a user with few connections keeps them";
 }
 
 TEST_F(ReceptionTest, UsersWhoseConnectionsHaveSaidHelloKeepNobodyElseOut) {
@@ -83,7 +83,7 @@ TEST_F(ReceptionTest, UsersWhoseConnectionsHaveSaidHelloKeepNobodyElseOut) {
   EXPECT_TRUE(works_for_root());
   EXPECT_TRUE(as(kFirst + 1'000, {kAdmins}, [&] { return ask(kChangePolicy) == control::success_text(); }));
   EXPECT_NE(last_words(crowd.at(0)).find("others needed the place"), std::string::npos)
-      << "and whoever had to go hears why";
+      << "a user who must give way is told why";
 }
 
 TEST_F(ReceptionTest, ACrowdOfOneUsersProgramsIsLetInAtOnce) {
@@ -137,7 +137,7 @@ TEST_F(ReceptionTest, ConnectionsThatAskNowAndThenStay) {
   serve(config);
   auto busy = let_in(kFirst);
   auto idle = let_in(kFirst);
-  // Until the idle one is gone, the busy one asks again and again.
+  // Until the idle connection is gone, the busy one asks again and again.
   pollfd end{idle.fd(), POLLIN, 0};
   auto asked = std::chrono::steady_clock::now();
   while (::poll(&end, 1, 50) == 0) {
@@ -157,20 +157,20 @@ TEST_F(ReceptionTest, ConnectionsStayForEverWhereTheConfigurationSaysSo) {
   config.idle_timeout = std::chrono::seconds(0);
   serve(config);
   const auto idle = let_in(kFirst);
-  flood(1, 1);  // silent, and gone later than the idle one would be
+  flood(1, 1);  // silent, and gone later than the idle connection would be
   EXPECT_FALSE(last_words(crowd.at(0)).empty());
   EXPECT_FALSE(answer_of(idle, kLook).empty());
 }
 
 TEST_F(ReceptionTest, ConnectionsThatKeepADaemonMayBeSilent) {
-  // As `fairgv run` does: the daemon would end without it.
+  // As `fairgv run` does: without this connection the daemon would end.
   Config config;
   config.hello_timeout = std::chrono::seconds(1);
   config.idle_timeout = std::chrono::milliseconds(100);
   config.exit_idle = std::chrono::hours(1);
   serve(config);
   const auto idle = let_in(kFirst);
-  flood(1, 1);  // silent, and gone later than the idle one would be
+  flood(1, 1);  // silent, and gone later than the idle connection would be
   EXPECT_FALSE(last_words(crowd.at(0)).empty());
   EXPECT_FALSE(answer_of(idle, kLook).empty());
 }
@@ -188,7 +188,7 @@ TEST_F(ReceptionTest, ConnectionsOfAdministratorsMayBeSilent) {
 
 TEST_F(ReceptionTest, RequestsWithoutEndAreAnsweredBetweenAnAdministratorsAndNotBefore) {
   serve({});
-  // Each has a hundred requests in its socket, and reads no answer.
+  // Each connection has a hundred requests in its socket, and reads no answer.
   flood(10, 64, hello_of_control());
   for (const auto& connection : crowd) {
     for (int i = 0; i < 100 && connection.offer(kLook); ++i) {
@@ -200,7 +200,7 @@ TEST_F(ReceptionTest, RequestsWithoutEndAreAnsweredBetweenAnAdministratorsAndNot
 TEST_F(ReceptionTest, AConnectionThatReadsNoAnswersIsClosed) {
   serve({});
   const auto connection = let_in(kFirst);
-  // Until the daemon has had enough of it.
+  // Until the daemon hangs up.
   while (connection.send(kLook)) {
   }
   EXPECT_TRUE(works_for_root());
@@ -238,7 +238,7 @@ TEST_F(ReceptionTest, AUsersTraceIsNobodysForEver) {
   EXPECT_NE(answer_of(bob, kTrace).find("somebody else traces"), std::string::npos);
   EXPECT_NE(ask(kTrace).find("\"ok\":true"), std::string::npos) << "an administrator need not wait";
   EXPECT_NE(answer_of(alice, kTrace).find("an administrator traces now"), std::string::npos)
-      << "and whoever had to go hears why";
+      << "a user who must give way is told why";
   EXPECT_NE(answer_of(bob, kTrace).find("\"ok\":true"), std::string::npos)
       << "root's ended with its connection";
 }

@@ -11,7 +11,7 @@ namespace fairgv::daemon {
 namespace {
 
 struct DeviceViews : SessionTableTest {
-  /// A session beside the others, whose worker sees these and says these packets.
+  /// Adds a session beside the others, whose worker sees these devices and sends these packets.
   void join(const std::vector<session::DeviceDescription>& devices, std::vector<std::string> packets = {}) {
     const std::size_t sessions = table.all().size();
     packets.insert(packets.begin(), to_text(session::WorkerReady{devices}));
@@ -84,8 +84,8 @@ TEST_F(DeviceViews, ATenantsDebtIsKeptWhenAWorkerSeesOtherDevices) {
   const Session& carols = *table.all().rbegin()->second;
   wants_the_device(bobs);
   wants_the_device(carols);
-  // Bob is charged for processors that he uses without a turn, and leaves; carol, who has used none, after
-  // him.
+  // Bob is charged for processors that he uses without a turn, and leaves; carol, who has used none, leaves
+  // after him.
   house.dispatch->account_processors({{bobs.id, std::chrono::seconds(100)}});
   const TenantId debtor = bobs.tenant;
   for (Socket& each : clients) {

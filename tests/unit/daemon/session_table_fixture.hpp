@@ -29,7 +29,7 @@ inline session::LongCommand reduce(std::uint64_t count) {
 }
 
 struct SessionTableTest : ::testing::Test {
-  /// Begins bob's session with a worker that says these packets, and then does this.
+  /// Begins bob's session with a worker that sends these packets, and then runs `then`.
   void start(const std::vector<std::string>& packets, const std::string& then = "exec sleep 1000") {
     std::string script = R"(#!/bin/bash
 while [ "$1" != --options-fd ]; do shift; done
@@ -48,7 +48,8 @@ ledger=$(number_of ledger_fd)
     const auto started = begin(joins, ::getuid(), client);
     ASSERT_TRUE(started) << started.error().message;
   }
-  /// Begins a session of this tenant, by this user, with the same worker; its client's end of the socket.
+  /// Begins a session of this tenant, by this user, with the same worker, and stores its client's end of the
+  /// socket.
   Result<void> begin(const std::optional<std::string>& tenant, uid_t uid, Socket& client_end) {
     auto ends = std::move(Socket::pair()).value();
     client_end = std::move(ends.first);
@@ -58,7 +59,7 @@ ledger=$(number_of ledger_fd)
   }
 
   void run_until(const std::function<bool()>& so) {
-    // The bound only keeps a broken daemon from hanging the test.
+    // The bound only prevents a broken daemon from hanging the test.
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!so() && std::chrono::steady_clock::now() < give_up) {
       house.events->wait(std::min(give_up, table.deadline().value_or(give_up)));

@@ -1,4 +1,4 @@
-// Sessions whose worker is a script: how they begin, what their programs hear, and how they end.
+// Sessions whose worker is a script: their begin, the messages to their programs, and their end.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>

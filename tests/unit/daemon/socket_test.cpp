@@ -55,7 +55,7 @@ TEST_F(Pair, TakesNoDescriptorWhereItTakesTextOnly) {
   ASSERT_TRUE(near.send("here", {file.get()}));
   const UniqueFd before(::dup(file.get()));
   EXPECT_FALSE(far.receive_text());
-  // It would have got the next number.
+  // The descriptor would have got the next number.
   EXPECT_EQ(::fcntl(before.get() + 1, F_GETFD), -1);
 }
 
@@ -107,8 +107,8 @@ TEST_F(Pair, RefusesWhatIsTooLong) {
 }
 
 TEST_F(Pair, ClosesDescriptorsThatItDoesNotTake) {
-  // Ten descriptors of a pipe's write end: too many. Once the receiver has refused them and ours is closed,
-  // the read end sees the end.
+  // Ten descriptors of a pipe's write end: too many. Once the receiver has refused them and the test has
+  // closed its own, the read end sees the end.
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   char byte = 'x';

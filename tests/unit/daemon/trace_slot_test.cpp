@@ -1,4 +1,4 @@
-// A trace lasts no longer than others should wait for it, and its reader hears why it ends.
+// A trace lasts no longer than others should wait for it, and its reader learns why it ends.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/tenants/remembered_tenants.hpp"
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 struct TraceSlotTest : ::testing::Test {
   enum Connection : std::uint64_t { alices = 1, bobs, roots, other_roots };
 
-  /// "traces", or why not.
+  /// Returns "traces", or the reason for the refusal.
   std::string ask(Connection connection, const Account& account) {
     const auto trace = slot.ask(connection, account, now, [&] {
       return std::make_unique<Trace>(

@@ -1,5 +1,5 @@
-// The folder tree is the architecture: includes go the way that the tables of rooms say, folders and files
-// stay small, and lines of pages fit.
+// The folder tree is the architecture: includes follow the tables of rooms, folders and files stay small, and
+// the lines of pages fit.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -19,7 +19,7 @@ constexpr std::size_t kMostFilesInAFolder = 25;
 constexpr std::size_t kMostLines = 400;
 constexpr std::size_t kMostCharacters = 120;
 
-/// Tables, which are as long as what they list.
+/// Tables, whose length is the number of their entries.
 const std::set<std::string> kTables{"runtime/daemon/config/options.cpp"};
 
 const std::vector<std::string> kSources{".cpp", ".hpp", ".h", ".cu", ".cuh", ".inc"};
@@ -43,8 +43,8 @@ std::string last_part(const std::string& folder) {
   return fs::path(folder).filename();
 }
 
-/// The rows "| `folder` | text | what it may include |" of a page, lowest room first. `below`: where its
-/// folders lie. A room is named by its folder, or by the last part of that.
+/// The rows "| `folder` | text | folders that it may include |" of a page, lowest room first. `below`: the
+/// folder that holds these folders. A room is named by its folder, or by the last part of its folder.
 std::vector<Room> rooms_of(const std::string& page, const fs::path& below) {
   static const std::regex kRow(R"(^\| `([^`]+)` \|.*\| ([^|]+) \|$)");
   std::vector<Room> rooms;
@@ -80,7 +80,7 @@ std::string in_tree(const fs::path& file) {
   return file.lexically_relative(kRoot);
 }
 
-/// What a source file includes in quotes, as paths from the root; left out is what is not in the tree.
+/// The quoted includes of a source file, as paths from the root, without files that are not in the tree.
 std::set<std::string> includes_of(const fs::path& file) {
   static const std::regex kInclude(R"re(#\s*include "([^"]+)")re");
   const std::string text = text_of(file);
@@ -96,8 +96,8 @@ std::set<std::string> includes_of(const fs::path& file) {
   return found;
 }
 
-/// Each include that leaves its room for one that the table does not allow. `below`: the folder whose folders
-/// the rooms are, or empty; what lies in that itself stands on top.
+/// Each include that leaves its room for a room that the table does not allow. `below`: the folder that holds
+/// the rooms' folders, or empty; a file directly in `below` belongs to the top room.
 std::vector<std::string> wrong_arrows(const std::vector<Room>& rooms, const std::string& below = {}) {
   std::vector<std::string> wrong;
   for (const fs::path& file : files_ending(kSources)) {
@@ -182,7 +182,7 @@ TEST(House, LinesOfPagesFit) {
   }
 }
 
-/// Of a comment or a page: names of source files, with or without folders before them.
+/// In comments and pages: names of source files, with or without folders before them.
 TEST(House, CommentsAndPagesNameFilesThatExist) {
   static const std::regex kName(R"re((?:^|[^\w/.<-])((?:[\w-]+/)*[\w-]+\.(?:hpp|cpp))\b)re");
   const std::set<std::string> made{"prelude_text.cpp",

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The lines of a page without what is in code: blocks between fences, and `spans`.
+/// The lines of a page without its code: blocks between fences, and `spans`.
 std::vector<std::string> prose_of(const std::string& page) {
   std::vector<std::string> lines;
   std::istringstream in(page);
@@ -35,7 +35,7 @@ std::vector<std::string> prose_of(const std::string& page) {
   return lines;
 }
 
-/// Where "](" leads, in the order of the page.
+/// The targets of "](", in the order of the page.
 std::vector<std::string> links_of(const std::string& page) {
   std::vector<std::string> links;
   for (const std::string& line : prose_of(page)) {
@@ -68,7 +68,7 @@ std::set<std::string> anchors_of(const std::string& page) {
   return anchors;
 }
 
-/// What is wrong with a link that stands in `page`; nothing if it leads outside of the project.
+/// The fault of a link in `page`; nothing if the link leads outside of the project.
 std::optional<std::string> wrong_with(const std::string& link, const fs::path& page) {
   if (link.find("://") != std::string::npos || link.starts_with("mailto:")) return std::nullopt;
   const auto hash = link.find('#');
@@ -105,7 +105,7 @@ TEST(Links, AreFoundAndFoundWrong) {
   EXPECT_EQ(anchors_of("# A page: `code`, and More\n"), (std::set<std::string>{"a-page-code-and-more"}));
 }
 
-/// A page that nobody leads to might as well not be there.
+/// Readers never find a page that no other page leads to.
 TEST(Links, LeadFromTheReadmeToEveryPageOfDocs) {
   std::set<fs::path> reached;
   std::vector<fs::path> to_read{kRoot / "README.md"};

@@ -1,5 +1,5 @@
-// docs/TROUBLESHOOTING.md is read by people who look for the line that they see: its headings are what the
-// programs say.
+// People read docs/TROUBLESHOOTING.md to find the line that they see: its headings are the programs'
+// messages.
 #include <gtest/gtest.h>
 
 #include "tests/unit/docs/tree.hpp"
@@ -7,7 +7,7 @@
 namespace fairgv::docs {
 namespace {
 
-/// With the literals joined that the compiler would join: those with nothing but space between them.
+/// Joins literals as the compiler does: those with nothing but space between them.
 std::string joined(const std::string& text) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -30,10 +30,10 @@ std::string all_source() {
   return joined(all);
 }
 
-/// The parts of a message between what differs from time to time, "…".
+/// The fixed parts of a message, between the parts that vary, "…".
 std::vector<std::string> fixed_parts(const std::string& message) {
   constexpr std::string_view kAnything = "…";
-  constexpr const char* kSeams = " ':()";  // where the program may have put it together
+  constexpr const char* kSeams = " ':()";  // places where the program may have joined it
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= message.size();) {
     const auto end = std::min(message.find(kAnything, begin), message.size());

@@ -1,4 +1,4 @@
-// The pages that list the scheduling policies have those of the registry, and no others.
+// The pages that list the scheduling policies list those of the registry, and no others.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -16,7 +16,7 @@ std::set<std::string> registered() {
   return names;
 }
 
-/// What the first group of `pattern` matches in a text.
+/// The texts that the first group of `pattern` matches.
 std::set<std::string> matches(const std::string& text, const std::string& pattern) {
   const std::regex expression(pattern);
   std::set<std::string> found;
@@ -25,7 +25,7 @@ std::set<std::string> matches(const std::string& text, const std::string& patter
   return found;
 }
 
-/// From `begin` up to `end`; empty if the page has no such part.
+/// The part from `begin` up to `end`; empty if the page has no such part.
 std::string part_of(const char* page, const std::string& begin, const std::string& end) {
   const std::string text = text_of(kRoot / page);
   const std::size_t from = text.find(begin);

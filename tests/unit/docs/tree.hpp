@@ -1,4 +1,4 @@
-// The files of the source tree, for tests of what is written in them.
+// The files of the source tree, for tests of their texts.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ inline std::string text_of(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// Those with one of these endings, of the project's own folders: build trees and hidden folders are not.
+/// Files with one of these endings, in the project's own folders: build trees and hidden folders are left
+/// out.
 inline std::vector<std::filesystem::path> files_ending(const std::vector<std::string>& endings,
                                                        const std::filesystem::path& below = kRoot) {
   namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-// A driver that does not survive being opened, by a signal that no runtime catches.
+// A driver that dies when it is opened, by a signal that no runtime catches.
 #include <csignal>
 
 namespace {

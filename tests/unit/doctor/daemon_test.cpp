@@ -27,7 +27,7 @@ TEST_F(DaemonChecks, TheSocketsFolderMustBeOursAlone) {
   expect(check_socket_folder, Level::wrong, "mkdir -m 0755 '/run/missing'");
   examination.socket = "/etc/passwd/s";
   expect(check_socket_folder, Level::wrong, "is no folder");
-  examination.socket = "/run/fairgv/fairgvd.sock";  // which the daemon makes
+  examination.socket = "/run/fairgv/fairgvd.sock";  // the daemon makes it
   expect(check_socket_folder, Level::ok, "will be made");
 }
 

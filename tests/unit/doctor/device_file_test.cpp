@@ -12,7 +12,7 @@ struct DeviceFileChecks : PreparedMachine {
     write(path, "");
     ASSERT_EQ(::chmod(at(path).c_str(), mode), 0);
   }
-  /// The group that files here have gets these members.
+  /// Gives these members to the group of this test's files.
   void members(const std::string& names) const {
     write("/etc/group", "gpus:x:" + std::to_string(::getegid()) + ":" + names + "\n");
     write("/etc/passwd", "root:x:0:0::/root:/bin/sh\n");

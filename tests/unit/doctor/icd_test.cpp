@@ -1,4 +1,4 @@
-// Registration of drivers: what `fairgv doctor` says when a vendor file leads nowhere, or is missing.
+// Registration of drivers: the findings of `fairgv doctor` when a vendor file leads nowhere, or is missing.
 #include "tests/unit/doctor/machine.hpp"
 #include "tools/fairgv/doctor/icd_files.hpp"
 

@@ -1,4 +1,4 @@
-// A machine in a folder, on which every check of `fairgv doctor` is content; tests spoil one thing of it.
+// A machine in a folder, on which every check of `fairgv doctor` succeeds; each test spoils one thing of it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -67,8 +67,8 @@ struct PreparedMachine : ::testing::Test {
     examination.machine.environment[variable] = value;
   }
 
-  /// The only finding of a check, which must be of this level, say what to do unless it is ok, and mention
-  /// `text`.
+  /// The only finding of a check. It must be of this level, say what to do unless the level is ok, and
+  /// mention `text`.
   void expect(Check check, Level level, const std::string& text) const {
     const Findings findings = check(examination);
     ASSERT_EQ(findings.size(), 1u);

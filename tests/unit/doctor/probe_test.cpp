@@ -1,4 +1,4 @@
-// Work that may crash or hang does so in a process apart.
+// Work that may crash or hang runs in a process of its own.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -38,7 +38,7 @@ struct DoctorOnAnyMachine : PreparedMachine {
   std::size_t below(std::size_t limit) {
     return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
   }
-  /// Bytes that files of /proc and /etc are made of, and some that they are not.
+  /// Bytes as in files of /proc and /etc, and some others.
   std::string any_text() {
     constexpr std::string_view kBytes = "0123456789 \t\n:,-/[]\"=.xam\xff\x1b";
     std::string text;

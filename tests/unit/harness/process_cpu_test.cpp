@@ -11,7 +11,7 @@
 namespace fairgv::harness {
 namespace {
 
-/// Computes until this process has used so much more CPU time.
+/// Computes until this process has used so many more seconds of CPU time.
 void use(double seconds) {
   const auto used = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
   for (const double end = used() + seconds; used() < end;) {

@@ -23,7 +23,7 @@ TEST(Steady, WindowsBetweenFastAndSlowDoNotCount) {
 
 TEST(Steady, ARunOnAMachineThatNeverWasCountsWhole) {
   EXPECT_EQ(spread_of_steady({{{3, false}, {1, false}, {2, false}}}).median, 2);
-  // But not beside one on a machine that was.
+  // Such a run does not count beside a run on a machine that was steady.
   const Spread spread = spread_of_steady({{{3, false}, {1, false}, {2, false}}, {{7, true}}});
   EXPECT_EQ(spread.median, 7);
   EXPECT_EQ(spread.lowest, 2);

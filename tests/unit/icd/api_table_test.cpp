@@ -1,7 +1,7 @@
-// docs/API.md: every entry point of the loader's dispatch table, how it is served, and which tests touch it.
-// The page is generated here, from the OpenCL headers, from icd/ and from the tests; this test fails when the
-// page is not what it would be now. To write it anew: FAIRGV_WRITE_DOCS=1 build/release/bin/icd_test
-// --gtest_filter='Api*'
+// docs/API.md: every entry point of the loader's dispatch table, the way in which it is served, and the tests
+// that touch it. The page is generated here, from the OpenCL headers, from icd/ and from the tests; this test
+// fails when the page differs. To write it anew:
+//   FAIRGV_WRITE_DOCS=1 build/release/bin/icd_test --gtest_filter='Api*'
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::vector<std::vector<std::string>> matches(const std::string& text, const std
   return found;
 }
 
-/// The sources in the folder and below it, and its headers too if these are wanted.
+/// The sources in the folder and below it, and its headers too if `headers` is set.
 std::vector<fs::path> sources(const fs::path& folder, bool headers = false) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
@@ -81,7 +81,7 @@ std::map<std::string, Unserved> unserved_entry_points() {
   return found;
 }
 
-/// What a served entry point costs on the wire, by what the front end does with calls of its kind
+/// The cost of a served entry point on the wire, by the way in which the front end handles calls of its kind
 /// (docs/ARCHITECTURE.md, A call's way). The first rule that matches holds.
 std::string way_of(const std::string& name) {
   static const std::pair<std::regex, const char*> kWays[] = {
@@ -118,7 +118,7 @@ std::string way_of(const std::string& name) {
   return "";
 }
 
-/// The test files of tests/integration and tests/unit that name the entry point, this one left out, by their
+/// The test files of tests/integration and tests/unit that name the entry point, except this file, by their
 /// paths below tests/ without an ending.
 std::map<std::string, std::set<std::string>> tests_by_entry_point() {
   std::map<std::string, std::set<std::string>> found;
@@ -162,7 +162,7 @@ std::string how_served(const std::string& name) {
   if (const auto found = unserved.find(name); found != unserved.end()) {
     return "answers `" + found->second.error + "`: " + found->second.why;
   }
-  // Another system's graphics: the headers give the slot no type, and no loader here calls it.
+  // Graphics of another system: the headers give the slot no type, and no loader here calls it.
   return name.find("D3D1") != std::string::npos || name.find("DX9") != std::string::npos
              ? "null: Direct3D, Windows only"
              : "";

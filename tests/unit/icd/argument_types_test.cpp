@@ -1,4 +1,4 @@
-// Sizes of kernel argument types, and what a described argument expects.
+// Sizes of kernel argument types, and the values that a described argument expects.
 #include <gtest/gtest.h>
 
 #include "icd/cl.hpp"

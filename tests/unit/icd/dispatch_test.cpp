@@ -1,4 +1,4 @@
-// The loader's table: no slot that a loader calls without looking is null.
+// The loader's table: no slot is null that a loader calls without a check.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace {
 
 TEST(Dispatch, HasEverySlotOfTheHeadersBesidesDirect3D) {
   const cl_icd_dispatch& table = dispatch_table();
-  // The slots of Direct3D are the only ones that the headers give no type on this system.
+  // Only the slots of Direct3D have no type in the headers on this system.
   const auto slot = [](const auto& member, const cl_icd_dispatch& of) {
     return (reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&of)) /
            static_cast<std::ptrdiff_t>(sizeof(void*));

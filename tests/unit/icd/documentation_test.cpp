@@ -1,4 +1,4 @@
-// docs/OPENCL.md says what the front end leaves out: every mask and every entry point that is not served.
+// docs/OPENCL.md lists the front end's gaps: every mask and every entry point that is not served.
 #include <gtest/gtest.h>
 
 #include <regex>

@@ -53,7 +53,7 @@ TEST(ExtensionTable, HasAllFunctionsOfEachExtension) {
   std::size_t compared = 0;
   for (const ExtensionSignature& row : wire::kExtensions) {
     const auto found = declared.find(std::string(row.extension));
-    if (found == declared.end()) continue;  // the header does not have it: an extension of PoCL's, say
+    if (found == declared.end()) continue;  // the header lacks it: an extension of PoCL's, say
     ++compared;
     EXPECT_EQ(served_functions(row.extension), found->second) << row.extension;
   }

@@ -22,7 +22,7 @@ using wire::ParameterKind;
 using wire::ReturnKind;
 namespace sig = wire::signature;
 
-/// What the worker's objects look like to a driver: an address made of kind and name.
+/// The worker's objects as a driver sees them: an address made of kind and name.
 void* driver_object(ParameterKind kind, std::uint64_t name) {
   return reinterpret_cast<void*>((static_cast<std::uintptr_t>(kind) << 32) + name);
 }
@@ -151,7 +151,7 @@ TEST(ExtensionFunctions, CarryArraysBothWaysAndNullPointers) {
   EXPECT_EQ(CL_SUCCESS, made<Function>(function)(3, nullptr, in, out));
   EXPECT_EQ(101U, out[0]);
   EXPECT_EQ(102U, out[1]);
-  EXPECT_EQ(7U, out[2]) << "what the driver does not write stays";
+  EXPECT_EQ(7U, out[2]) << "memory that the driver does not write stays";
   EXPECT_EQ(CL_INVALID_VALUE, made<Function>(function)(3, in, in, out));
 }
 
@@ -192,7 +192,8 @@ TEST(ExtensionFunctions, FailWhenTheSessionIsLostOrTheReplyMakesNoSense) {
 
 // ---- every row of the table
 
-/// A driver's function of any signature: remembers its arguments, writes ones to what it may write to.
+/// A driver's function of any signature: remembers its arguments, writes ones to the memory that it may write
+/// to.
 class FakeDriverFunction {
  public:
   static constexpr std::uint32_t kCount = 3;  // elements of every array
@@ -243,7 +244,8 @@ TEST_P(EachExtensionFunction, ReachesTheDriverWithItsArgumentsAndBack) {
   ExtensionFunction function(row, Worker(row, fake.address()));
   ASSERT_NE(nullptr, function.address());
 
-  // Numbers are kCount, so that each array has as many elements whichever counts them; handles are null.
+  // Numbers are kCount, so that each array has as many elements whichever argument counts them; handles are
+  // null.
   std::array<std::uint64_t, wire::kMostParameters> values{};
   std::array<void*, wire::kMostParameters> addresses{};
   std::vector<std::vector<std::byte>> memory(row.count);
@@ -288,7 +290,7 @@ std::vector<ExtensionSignature> served_by_signature() {
 INSTANTIATE_TEST_SUITE_P(Table, EachExtensionFunction, testing::ValuesIn(served_by_signature()),
                          [](const auto& test) { return std::string(test.param.function); });
 
-// ---- what a hostile front end may send
+// ---- arguments that a hostile front end may send
 
 class HostileCalls : public testing::Test {
  protected:

@@ -1,4 +1,4 @@
-// Images: sizes of formats, shapes and their pitches, boxes, where a box lies in host memory.
+// Images: sizes of formats, shapes and their pitches, boxes, the place of a box in host memory.
 #include <gtest/gtest.h>
 
 #include "icd/memory/image_shape.hpp"

@@ -1,4 +1,4 @@
-// Which files a build may include: found in texts and options, traced, and read.
+// The files that a build may include: found in texts and options, traced, and read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-/// The names as they would stand in the source; computed ones as they are.
+/// The names as they stand in the source; computed names as they are.
 std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names;
   for (const Directive& directive : find_directives(text).includes) {
@@ -159,7 +159,7 @@ TEST_F(TracedPath, LeadsNowhereWhereThereIsNothingOrACircle) {
 }
 
 struct IncludeCollector : OnDisk {
-  /// What a source with these options may include, by path below the folder.
+  /// The files that a source with these options may include, by path below the folder.
   std::vector<std::string> found_for(const std::string& source, const std::string& options) {
     const FileOptions read = read_file_options(options);
     Collector collector(folder.path(), read, limits);
@@ -261,7 +261,7 @@ TEST_F(IncludeCollector, SendsOneFileOnceByWhicheverWayItIsReached) {
   fs::create_symlink("real/a.h", path("a.h"));
   EXPECT_THAT(found_for("#include \"link/a.h\"\n#include \"real/a.h\"\n", ""),
               UnorderedElementsAre("real/a.h", "real/b.h", "b.h"));
-  // Through the other link the file lies beside another b.h.
+  // Through the second link the file lies beside another b.h.
   EXPECT_THAT(found_for("#include \"a.h\"\n", ""), UnorderedElementsAre("real/a.h", "b.h"));
   EXPECT_EQ(collection.ways.links.at(path("a.h")), path("real/a.h"));
 }
@@ -271,7 +271,7 @@ TEST_F(IncludeCollector, TakesOnlyRegularFilesThatTheProgramMayRead) {
   fs::create_directory(path("folder.h"));
   EXPECT_THAT(found_for("#include \"pipe.h\"\n#include \"folder.h\"\n#include \"/dev/zero\"\n", ""),
               IsEmpty());
-  if (::geteuid() == 0) return;  // who may read everything
+  if (::geteuid() == 0) return;  // root may read everything
   write("closed.h", "");
   fs::permissions(path("closed.h"), fs::perms::none);
   EXPECT_THAT(found_for("#include \"closed.h\"\n", ""), IsEmpty());

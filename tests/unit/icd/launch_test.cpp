@@ -84,7 +84,7 @@ TEST_F(Launches, BeyondTheLocalMemoryAreTheDriversToDecide) {
   EXPECT_EQ(kDriverDecides, check(1));
   local_bytes = 0;
   kernel.local_bytes = 2048;
-  EXPECT_EQ(kDriverDecides, check(1)) << "some drivers build what they do not run";
+  EXPECT_EQ(kDriverDecides, check(1)) << "some drivers build kernels that they do not run";
 }
 
 TEST_F(Launches, MustNotOverflowWithTheirOffset) {

@@ -1,4 +1,4 @@
-// Which flags of memory objects go together.
+// Valid and invalid combinations of flags of memory objects.
 #include <gtest/gtest.h>
 
 #include "icd/memory/memory_flags.hpp"

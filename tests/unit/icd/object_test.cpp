@@ -12,7 +12,7 @@ namespace {
 
 int destroyed = 0;
 
-/// Any object will do; this one counts its ends.
+/// Any object will do; this class counts its ends.
 class Thing : public Object<Thing> {
  public:
   using Handle = cl_sampler;

@@ -1,4 +1,4 @@
-// The project's own files, for tests that hold the documentation and the sources together.
+// The project's own files, for tests that compare the documentation with the sources.
 #pragma once
 
 #include <filesystem>

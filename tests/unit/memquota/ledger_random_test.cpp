@@ -24,7 +24,7 @@ struct Grant {
   std::uint64_t bytes;
 };
 
-/// All that the ledger knows, in the simplest form.
+/// The ledger's whole state, in the simplest form.
 struct Model {
   std::vector<Grant> grants;
   std::map<std::uint32_t, std::string> tenant_of;  // by session

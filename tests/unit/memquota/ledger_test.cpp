@@ -18,7 +18,7 @@ constexpr DeviceSet on(std::initializer_list<std::uint32_t> devices) {
   return set;
 }
 
-/// One device of 1000 bytes; session 1 and 2 are a's, session 3 is b's.
+/// One device of 1000 bytes; sessions 1 and 2 are a's, session 3 is b's.
 struct OneDevice : testing::Test {
   OneDevice() {
     ledger.reset({1000});
@@ -59,7 +59,7 @@ TEST_F(OneDevice, KeepsReservesFreeOfOthers) {
   ledger.allow("b", 0, {.reserve = 300});
   EXPECT_EQ(charge(kFirst, 701), kFull);
   EXPECT_EQ(charge(kFirst, 700), std::nullopt);
-  EXPECT_EQ(charge(kThird, 300), std::nullopt) << "its own reserve is there for it";
+  EXPECT_EQ(charge(kThird, 300), std::nullopt) << "the tenant's own reserve is free for it";
   EXPECT_EQ(charge(kThird, 1), kFull);
 }
 

@@ -69,7 +69,7 @@ TEST_F(CodeGateTest, HoldsACommandBackUntilItIsOpened) {
   EXPECT_GE(gate.held(), 20ms);
 }
 
-// As a driver's thread does that serves the program for a moment (vgpu::StandIn).
+// As a driver's thread that serves the program for a moment (vgpu::StandIn).
 TEST_F(CodeGateTest, HoldsWhatTheDriversOwnThreadHasBegun) {
   EventHandle first;
   const EventHandle go(clCreateUserEvent(context.get(), &error));

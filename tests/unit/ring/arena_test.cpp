@@ -22,7 +22,7 @@ class ArenaTest : public testing::Test {
     return Segment::create(sizes).value();
   }
 
-  /// Memory that the whole segment takes now, in bytes.
+  /// Memory that the whole segment occupies now, in bytes.
   uint64_t resident() const {
     struct stat status {};
     EXPECT_EQ(fstat(segment.fd(), &status), 0);
@@ -112,7 +112,7 @@ TEST_F(ArenaTest, NeighboursFreedInAnyOrderBecomeOneBlock) {
 TEST_F(ArenaTest, RandomUseAgreesWithAModel) {
   constexpr uint64_t kPages = kArenaBytes / kPageBytes;
   std::mt19937_64 random(harness::printed_seed());
-  ArenaAllocator arena(segment.arena(), kArenaBytes);  // nothing is given back here
+  ArenaAllocator arena(segment.arena(), kArenaBytes);  // no memory is given back here
   std::map<uint64_t, uint64_t> pieces;                 // offset -> bytes the piece occupies
   std::vector<uint64_t> users(kPages);                 // pieces on each page
   std::vector<bool> touched(kPages);

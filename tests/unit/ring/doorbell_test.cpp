@@ -1,4 +1,4 @@
-// The hybrid wait: sleeping and waking, deadlines, lost wake-ups, and how the spin budget learns.
+// The hybrid wait: sleeping and waking, deadlines, lost wake-ups, and learning of the spin budget.
 #include <sched.h>
 #include <unistd.h>
 
@@ -68,13 +68,13 @@ TEST(Doorbell, ARingWakesTheSleeper) {
         bell, budget, [&] { return ready.load(std::memory_order_relaxed); }, lost_by());
   });
   await_sleeper(bell);
-  ready.store(true, std::memory_order_relaxed);  // the bell alone must order it
+  ready.store(true, std::memory_order_relaxed);  // only the bell orders it
   ring(bell);
   sleeper.join();
   EXPECT_TRUE(woken);
 }
 
-/// A thread that waits until somebody sets `ready` and rings, and counts how often it looks.
+/// A thread that waits until `ready` is set and the bell rings, and counts its looks.
 struct Sleeper {
   explicit Sleeper(Doorbell& bell)
       : thread([this, &bell] {
@@ -95,7 +95,7 @@ struct Sleeper {
   std::atomic<int> looks{0};
   std::atomic<bool> ready{false};
   std::atomic<pid_t> id{0};
-  std::thread thread;  // the last: it uses the others
+  std::thread thread;  // the last member: it uses the others
 };
 
 TEST(Doorbell, ARingForSomebodyElseLeavesTheSleeperAsleep) {
@@ -149,7 +149,7 @@ TEST(Doorbell, ARingOnACpuWakesOnlyTheThreadsThatSleptThere) {
   while (!is_asleep(thread)) std::this_thread::yield();
   const int before = looks;
   for (uint32_t other = 1; other < 32; ++other) ring_on_cpu(bell, cpu + other);
-  // Who is woken is no longer asleep when the ring returns, or has looked before it slept again.
+  // A thread that was woken is no longer asleep when the ring returns, or has looked before it slept again.
   EXPECT_TRUE(is_asleep(thread));
   EXPECT_EQ(looks, before);
   ring_on_cpu(bell, cpu + 32);
@@ -234,7 +234,7 @@ TEST_P(TokenRing, ManyWaitersOnOneBellNeverLoseAWakeUp) {
   for (uint64_t me = 0; me < kThreads; ++me) {
     threads.emplace_back([&, me] {
       for (uint64_t turn = me; turn < kTurns; turn += kThreads) {
-        // Relaxed: whether the others see the token in time is up to the bell.
+        // Relaxed: the bell must show the others the token in time.
         if (!wait(
                 bell, budget, [&] { return token.load(std::memory_order_relaxed) == turn; }, lost_by())) {
           ++lost;
@@ -344,7 +344,7 @@ TEST(SpinBudget, ABudgetOfZeroStaysZero) {
   EXPECT_EQ(budget.current(), kNever);
 }
 
-/// Restricts every thread of this process to `cpus` (a sanitizer may have started one of its own).
+/// Restricts every thread of this process to `cpus` (a sanitizer may have started a thread of its own).
 bool restrict_process_to(const cpu_set_t& cpus) {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     const pid_t thread = std::stoi(task.path().filename());

@@ -1,4 +1,4 @@
-// The segment: what lies where, who is refused, and how it closes.
+// The segment: its layout, the refusal of bad files, and its closing.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -211,7 +211,7 @@ TEST_F(SegmentTest, AMemoryFileOfHugePagesIsRefused) {
   expect_refused(std::move(huge), "not a memory file");
 }
 
-/// A page-aligned stretch that nothing is mapped in: the process has just let go of it.
+/// A page-aligned range in which nothing is mapped: the process has just unmapped it.
 uint64_t free_address(uint64_t bytes) {
   void* const found = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   EXPECT_NE(found, MAP_FAILED);
@@ -223,7 +223,7 @@ TEST_F(SegmentTest, ASegmentIsAttachedAtTheWantedAddressIfThatIsFree) {
   const uint64_t wanted = free_address(good.offsets.total);
   const Segment made = Segment::create(small_sizes(), wanted).value();
   EXPECT_EQ(made.header().preamble.wanted_address, wanted);
-  const bool taken = made.at_wanted_address();  // the system may have put the creator's there
+  const bool taken = made.at_wanted_address();  // the system may have put the creator's mapping there
   const Segment first = Segment::attach(duplicate(made.fd())).value();
   EXPECT_EQ(first.at_wanted_address(), !taken);
   const Segment second = Segment::attach(duplicate(made.fd())).value();
@@ -244,7 +244,7 @@ TEST_F(SegmentTest, AWantedAddressWithinAPageIsRefused) {
   expect_refused(imitation(preamble, good.offsets.total, kSeals), "wanted address");
 }
 
-/// What a process maps of an arena of 4 GiB when it has so much address space beyond what it uses.
+/// The part of an arena of 4 GiB that a process maps when it has so much address space beyond its use.
 uint64_t arena_that_fits(uint64_t room, bool (*use)(Segment&)) {
   SegmentSizes sizes = small_sizes();
   sizes.arena_bytes = uint64_t{4} << 30;

@@ -1,5 +1,5 @@
-// What the tests of runtime/ring share: rings with guard pages, child processes,
-// and one stream of random records with its two ends.
+// Shared by the tests of runtime/ring: rings with guard pages, child processes, and one stream of random
+// records with its two ends.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ inline std::chrono::steady_clock::time_point lost_by() {
   return std::chrono::steady_clock::now() + std::chrono::seconds(60);
 }
 
-/// Waits until somebody sleeps on the bell, or is about to: then ringing must wake.
+/// Waits until a thread sleeps on the bell, or is about to: then ringing must wake it.
 inline void await_sleeper(const Doorbell& bell) {
   while ((bell.word.load(std::memory_order_acquire) & Doorbell::kSleeper) == 0) std::this_thread::yield();
 }
@@ -44,7 +44,7 @@ pid_t start_child(Body&& body) {
   return child;
 }
 
-/// The exit status of the child, or -signal if one ended it.
+/// The exit status of the child, or -signal if a signal ended it.
 inline int await_child(pid_t child) {
   int status = 0;
   if (waitpid(child, &status, 0) != child) return -1000;
@@ -60,7 +60,7 @@ inline SegmentSizes small_sizes() {
   return sizes;
 }
 
-/// A ring in private memory whose slots lie between two pages that nobody may touch.
+/// A ring in private memory whose slots lie between two inaccessible pages.
 class GuardedRing {
  public:
   static constexpr uint64_t kSlots = 64;  // exactly one page
@@ -108,7 +108,7 @@ class RecordStream {
     return true;
   }
 
-  /// Receives and checks all records; false if one is wrong or a wake-up was lost.
+  /// Receives and checks all records; false if a record is wrong or a wake-up was lost.
   bool receive(RingMemory memory, Doorbell& record_bell, Doorbell& room_bell, SpinBudget& budget) const {
     RingConsumer consumer(memory);
     std::mt19937_64 random(seed_);

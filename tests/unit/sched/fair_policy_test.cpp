@@ -120,7 +120,7 @@ TEST_F(Fair, KeepsTheDeviceLongerWhereThePauseWouldCostALongTurn) {
   EXPECT_GT(*kept, player.now + 50ms);
   EXPECT_LE(*kept, player.now + 900ms / FairPolicy::kStakeFraction);
   player.policy->wake(kB, player.now += 40ms);
-  EXPECT_EQ(player.next(), kB) << "it has its claim yet";
+  EXPECT_EQ(player.next(), kB) << "B still has its claim";
   EXPECT_EQ(queue.start_tag(kB), 140e6) << "and pays for the time";
   while (player.next() == kB) player.run(10ms);
   EXPECT_GE(player.total[kB], 850ms);

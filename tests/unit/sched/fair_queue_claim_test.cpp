@@ -1,4 +1,4 @@
-// Debt, rest, credit and lead in a fair queue: what a tenant owes or may claim when it comes back.
+// Debt, rest, credit and lead in a fair queue: the debt or claim of a tenant that comes back.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -77,7 +77,7 @@ TEST(FairQueue, ARestOfTheDeviceForgivesDebtAsIfAllTenantsHadSharedIt) {
   queue.rest(milliseconds(400));
   EXPECT_EQ(queue.virtual_time(), 100 * kMillisecond);
   queue.wake(kB);
-  EXPECT_EQ(queue.start_tag(kB), 100 * kMillisecond) << "nobody has a claim on what was free";
+  EXPECT_EQ(queue.start_tag(kB), 100 * kMillisecond) << "nobody has a claim on free time";
   queue.wake(kA);
   EXPECT_EQ(queue.start_tag(kA), 600 * kMillisecond) << "A still owes";
   queue.block(kA);

@@ -36,7 +36,8 @@ class FairQueueRandom : public testing::Test {
     return static_cast<std::uint32_t>(between(kMinWeight, most));
   }
 
-  // Mostly near a slice of 6 ms, often short because the program had no more, now and then a gross overrun.
+  // Mostly near a slice of 6 ms, often short because the program had no more work, now and then a gross
+  // overrun.
   Duration turn_length(Duration gross) {
     const std::uint64_t kind = between(0, 99);
     const auto longest = kind == 0   ? gross
@@ -60,7 +61,7 @@ struct Account {
 };
 
 TEST_F(FairQueueRandom, NobodyGetsAheadOfAnotherByMoreThanItsOwnLongestTurn) {
-  constexpr double kRounding = 1.0 / 8;  // weighted nanoseconds: one tag unit, and what doubles lose
+  constexpr double kRounding = 1.0 / 8;  // weighted nanoseconds: one tag unit, and the rounding of doubles
   std::vector<Account> accounts(8);
   FairQueue queue;
   for (std::uint32_t i = 0; i < accounts.size(); ++i) {
@@ -96,7 +97,8 @@ TEST_F(FairQueueRandom, SharesConvergeToTheWeightsWhateverTheTurnsLast) {
     queue.charge(next, used);
     accounts[next.value].used += used;
   }
-  // Some 1,100 s over a total weight of at most 60, and nobody is further ahead than 100 ms: well within 1 %.
+  // Some 1,100 s over a total weight of at most 60, and no tenant is further ahead than 100 ms: well within 1
+  // %.
   const auto [least, most] =
       std::minmax_element(accounts.begin(), accounts.end(),
                           [](const auto& a, const auto& b) { return a.weighted() < b.weighted(); });
@@ -106,7 +108,7 @@ TEST_F(FairQueueRandom, SharesConvergeToTheWeightsWhateverTheTurnsLast) {
 TEST_F(FairQueueRandom, EveryRunnableTenantRunsWithinItsShareOfTurns) {
   constexpr std::uint32_t kTenants = 40;
   std::array<std::uint32_t, kTenants> weights{};
-  std::array<std::uint64_t, kTenants> patience{};  // turns of others until it must have run
+  std::array<std::uint64_t, kTenants> patience{};  // turns of other tenants until it must have run
   FairQueue queue;
   for (std::uint32_t i = 0; i < kTenants; ++i) {
     weights[i] = weight_up_to(100);

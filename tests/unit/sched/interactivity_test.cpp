@@ -1,4 +1,4 @@
-// How interactive programs are recognized: by the rate of synchronous calls, on the program's own device
+// The recognition of interactive programs: by the rate of synchronous calls, on the program's own device
 // time.
 #include "sched/interactivity.hpp"
 
@@ -19,7 +19,7 @@ struct Program {
   InteractivityClassifier::Time now{};
   std::uint32_t calls = 0;
 
-  /// Has the device for so long, with synchronous calls spread evenly over it.
+  /// The program has the device for so long, with synchronous calls spread evenly over that time.
   void run(Duration time, std::uint32_t calls_made) {
     classifier.observe(calls, now);
     for (std::uint32_t i = 0; i < calls_made; ++i) {

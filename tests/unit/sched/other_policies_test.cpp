@@ -1,4 +1,4 @@
-// The policies that fair is compared with: fifo, round-robin, the two of credits, strict coscheduling.
+// The policies that `fair` is compared with: fifo, round-robin, the two of credits, strict coscheduling.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -118,7 +118,7 @@ TEST(CreditHsPolicy, GivesTheDeviceAwayWhenItsTenantPauses) {
   EXPECT_EQ(player.run_and_pause(1ms), std::nullopt);
   EXPECT_EQ(player.policy->next(player.now).turn->end, TurnEnd::measured);
   player.policy->block(kA, player.now);
-  EXPECT_EQ(static_cast<CreditPolicy&>(*player.policy).credit(kA), -1ms);  // for what it had
+  EXPECT_EQ(static_cast<CreditPolicy&>(*player.policy).credit(kA), -1ms);  // for the time that it had
 }
 
 struct StrictCosched : testing::Test {

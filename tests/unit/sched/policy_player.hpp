@@ -35,7 +35,7 @@ struct PolicyPlayer {
     total[*tenant] += used;
     return *tenant;
   }
-  /// The same, and then the tenant has nothing to issue.
+  /// Runs the next tenant in the same way; then the tenant has nothing to issue.
   std::optional<Time> run_and_pause(Duration used) { return policy->pause(run(used), now); }
   double share(TenantId id) const {
     Duration all{0};

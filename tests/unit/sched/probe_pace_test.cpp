@@ -1,4 +1,4 @@
-// The pace of trials of what is mostly in vain.
+// The pace of trials that mostly fail.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -8,13 +8,13 @@
 namespace fairgv::sched {
 namespace {
 
-/// Occasions between trials, all of which fail.
+/// The occasions between trials, all of which fail.
 std::vector<std::uint32_t> pauses_between_trials(ProbePace& pace, std::size_t trials) {
   std::vector<std::uint32_t> pauses;
   for (std::uint32_t pause = 0; pauses.size() < trials; ++pause) {
     if (pace.due()) {
       pauses.push_back(pause);
-      pause = UINT32_MAX;  // the trial itself is none of the next
+      pause = UINT32_MAX;  // the trial itself does not count towards the next pause
     }
     pace.failed();
   }

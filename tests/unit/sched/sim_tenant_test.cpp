@@ -1,4 +1,4 @@
-// The words in which tenants are described to `fairgv sim`.
+// The notation that describes tenants to `fairgv sim`.
 #include <gtest/gtest.h>
 
 #include "tools/fairgv/sim/sim_tenant.hpp"

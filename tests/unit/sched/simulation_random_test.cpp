@@ -1,5 +1,5 @@
-// What docs/SCHEDULING.md proves, tested on random populations of simulated tenants. Every bound here is a
-// theorem, so a failure is a bug and not bad luck; FAIRGV_TEST_SEED=<the printed number> repeats it.
+// The theorems of docs/SCHEDULING.md, tested on random populations of simulated tenants. Every bound here is
+// a theorem, so a failure is a bug and not bad luck; FAIRGV_TEST_SEED=<the printed number> repeats it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class SimulationRandom : public testing::Test {
     return std::uniform_real_distribution<double>(low, high)(random_);
   }
 
-  /// Kernels from 10 us to 30 ms: from many in a slice to several slices each.
+  /// Kernels from 10 us to 30 ms: from many in a slice to several slices for one kernel.
   TenantSpec saturating() {
     TenantSpec spec;
     spec.weight = between(1, 10);
@@ -67,7 +67,7 @@ class SimulationRandom : public testing::Test {
     for (std::uint32_t i = between(2, 12); i > 0; --i) chosen.kinds.push_back(saturating());
     return chosen;
   }
-  /// The first one always has something to run.
+  /// The first tenant always has something to run.
   SimulationSettings anybody(std::uint32_t most_sessions = 4) {
     SimulationSettings chosen = settings();
     chosen.kinds.push_back(saturating());
@@ -90,7 +90,7 @@ double rounding(double weights) {
   return weights / 16 + 1;
 }
 
-/// The longest with which a tenant wakes.
+/// The longest lead with which a tenant wakes.
 double lead(const SimulationSettings& chosen) {
   return ns(chosen.slices.most) / FairPolicy::kLeadFraction;
 }
@@ -99,7 +99,7 @@ double lead(const SimulationSettings& chosen) {
 void expect_bounded_lag(const std::vector<TenantSpec>& tenants, const DeviceOutcome& device) {
   const double weights = total_weight(tenants);
   double used = 0;
-  double turns = 0;  // the longest of each
+  double turns = 0;  // the sum of the tenants' longest turns
   for (const TenantOutcome& tenant : device.tenants) {
     used += ns(tenant.used);
     turns += ns(tenant.longest_turn);
@@ -127,7 +127,7 @@ TEST_F(SimulationRandom, AMeasuredTurnIsNoLongerThanSamplingAllows) {
   for (int population = 0; population < kPopulations; ++population) {
     const SimulationSettings chosen = all_saturating();
     const DeviceOutcome device = simulate(chosen).devices[0];
-    // The first one had the device alone before the others came.
+    // The first tenant had the device alone before the others came.
     for (std::size_t i = 1; i < chosen.kinds.size(); ++i) {
       const TenantSpec& spec = chosen.kinds[i];
       const double longest_kernel = ns(spec.kernel) * (1 + spec.jitter);
@@ -151,7 +151,7 @@ TEST_F(SimulationRandom, SharesConvergeToTheWeights) {
 }
 
 // Theorem 1: whatever a tenant does (sleeping, splitting into sessions, sending long kernels), in units of
-// its weight it is never ahead of one that always wants the device by more than its own longest turn and
+// its weight it is never ahead of a tenant that always wants the device by more than its own longest turn and
 // lead.
 TEST_F(SimulationRandom, NobodyGainsBySleepingSplittingOrLongKernels) {
   for (int population = 0; population < kPopulations; ++population) {
@@ -217,7 +217,7 @@ TEST_F(SimulationRandom, ATenantThatNeedsLittleWaitsOnlyForTheTurnInProgress) {
     Duration longest{0};
     for (const TenantOutcome& tenant : device.tenants) longest = std::max(longest, tenant.longest_turn);
     ASSERT_GT(waking.waits.size(), 10U);
-    // At the beginning all have just woken, and go in the order in which they did.
+    // At the beginning all tenants have just woken, and go in the order in which they woke.
     EXPECT_LE(*std::max_element(waking.waits.begin() + 5, waking.waits.end()), longest);
   }
 }

@@ -1,4 +1,4 @@
-// The simulator itself, and what it shows of the policies with tenants chosen by hand.
+// The simulator itself, and its results for the policies with tenants chosen by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ double seconds(Duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Of the time that the device was in use.
+/// The tenant's share of the time that the device was in use.
 double share(const DeviceOutcome& device, std::size_t tenant) {
   return seconds(device.tenants[tenant].used) / seconds(device.busy);
 }
@@ -72,7 +72,7 @@ TEST(Simulation, ATenantThatNeedsMomentsWaitsForLessThanASlice) {
   settings.length = 30s;
   const TenantOutcome sleeper = simulate(settings).devices[0].tenants.back();
   ASSERT_GT(sleeper.waits.size(), 1'000U);
-  // But for the first, when all come at once.
+  // Except for the first wait, when all tenants come at once.
   const Duration longest = *std::max_element(sleeper.waits.begin() + 1, sleeper.waits.end());
   const Duration slice = settings.slices.of(5);
   EXPECT_LE(longest, slice / FairPolicy::kUndisturbedFraction + slice / TurnPlan::kInFlightFraction + 400us);

@@ -1,4 +1,4 @@
-// How long turns are, by how many tenants want the device.
+// The length of turns, by the number of tenants that want the device.
 #include <gtest/gtest.h>
 
 #include "sched/slice_rule.hpp"

@@ -1,4 +1,4 @@
-// The accountant of one turn: what it samples, what it lets run, and when the turn is over.
+// The accountant of one turn: its samples, the commands that it lets run, and the end of the turn.
 #include "sched/turn_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ using std::chrono::milliseconds;
 constexpr CommandKind kOneKind = 7;
 constexpr CommandKind kOtherKind = 8;
 
-// Carries a turn through for a program that never runs out: its nth command (from 0) is of kind kind_of(n)
-// and takes time_of(n). Returns the number of commands between synchronisations.
+// Carries out a turn for a program that never runs out of work: its nth command (from 0) is of kind
+// kind_of(n) and takes time_of(n). Returns the number of commands between synchronisations.
 std::vector<std::uint64_t> run_turn(TurnPlan& plan, const std::function<CommandKind(std::uint64_t)>& kind_of,
                                     const std::function<Duration(std::uint64_t)>& time_of) {
   std::vector<std::uint64_t> runs;
@@ -98,7 +98,7 @@ TEST(TurnPlan, KindsOfDifferentLengthFillTheSliceTogether) {
   const auto runs = run_turn(
       plan, [](std::uint64_t n) { return n % 2 == 0 ? kOneKind : kOtherKind; },
       [](std::uint64_t n) { return n % 2 == 0 ? microseconds(1'000) : microseconds(50); });
-  EXPECT_EQ(runs, (Runs{10}));  // five pairs; the next long one does not fit
+  EXPECT_EQ(runs, (Runs{10}));  // five pairs; the next long command does not fit
   EXPECT_EQ(plan.used(), microseconds(5'250));
   EXPECT_TRUE(plan.admits(kOtherKind)) << "a short one still fits";
 }

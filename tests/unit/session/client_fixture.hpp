@@ -97,12 +97,12 @@ class PlayedWorker {
     ring::ring(segment_.header().notice_bell);
   }
   void close() { segment_.close(); }
-  /// As the daemon does.
+  /// Starts or stops recording, as the daemon does.
   void record(bool on) { segment_.header().recording.on = on ? 1 : 0; }
   const ring::CompletionSlot& slot(wire::EventId event) { return segment_.slots()[event.index()]; }
 
   ring::Coscheduling& coscheduling() { return segment_.header().coscheduling; }
-  /// As the dispatcher does, for whoever sleeps on any CPU.
+  /// Wakes threads that sleep on any CPU, as the dispatcher does.
   void switch_in() {
     coscheduling().switch_in();
     ring::ring(segment_.header().completion_bell);

@@ -53,8 +53,8 @@ TEST_F(ClientSessionTest, BigCallsTravelThroughTheArenaAndAreReclaimed) {
       EXPECT_TRUE(wire::decode(std::span<const std::byte>(request.payload), call));
       EXPECT_EQ(call.source, source);
       worker->done();
-      // The reply to a ping tells the client that the range is free again: 20 of them do not fit the arena at
-      // once.
+      // The reply to a ping tells the client that the range is free again: 20 such ranges do not fit the
+      // arena at once.
       const auto ping = worker->next();
       worker->answer<wire::Ping>(ping.tag, {});
       worker->done();
@@ -97,7 +97,7 @@ TEST_F(ClientSessionTest, AWaitEndsWithTheStatusThatTheWorkerStores) {
   peer.join();
 }
 
-// The order of the end and of the beginning of the wait is anybody's: thousands of tries meet both.
+// The end may come before or after the beginning of the wait: thousands of tries meet both orders.
 TEST_F(ClientSessionTest, AWaitOnAQuietSlotIsAlwaysRung) {
   session->events().use_quiet_slots();
   std::atomic<std::uint64_t> next{0};
@@ -176,13 +176,13 @@ TEST_F(ClientSessionTest, AWaitShowsItsCallAndItsBeginning) {
     worker->record(recorded);
     const auto event = session->events().acquire();
     std::thread waiter([&] { EXPECT_EQ(session->wait(event, wire::kFinish), kComplete); });
-    // Not quiet any more: it has said by then what it says.
+    // The slot is not quiet any more: by then it holds the call and the begin of the wait.
     while ((worker->slot(event).state.load() & ring::SlotState::kQuiet) != 0) std::this_thread::yield();
     EXPECT_EQ(worker->slot(event).awaited_from.load() != 0, recorded);
     EXPECT_EQ(worker->slot(event).awaited_as.load(), wire::kFinish);
     worker->complete(event, kComplete);
     waiter.join();
-    session->events().release(event);  // the next one has the same slot, in which a time stands
+    session->events().release(event);  // the next event has the same slot, which holds a time
   }
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr CompileClock::Time kStart{40 * 24h + 5ms};  // more than the word has milliseconds for
+constexpr CompileClock::Time kStart{40 * 24h + 5ms};  // more milliseconds than the word holds
 
 TEST(CompileClock, ShowsHowLongItHasRun) {
   CompileClock clock;

@@ -1,4 +1,4 @@
-// How long threads that wait for an event spin while their session is switched in.
+// The time for which threads that wait for an event spin while their session is switched in.
 #include "runtime/session/client/completion_board.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::chrono::steady_clock::time_point now() {
 
 class SpinningTogether : public ::testing::Test {
  protected:
-  /// Waits so long, by the board's clock, for a new event; `meanwhile` comes when the wait has begun.
+  /// Waits so long, by the board's clock, for a new event; calls `meanwhile` when the wait has begun.
   template <class Meanwhile>
   void wait_once(nanoseconds took, Meanwhile meanwhile) {
     const wire::EventId event = board_.acquire();

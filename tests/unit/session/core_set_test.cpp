@@ -1,4 +1,4 @@
-// Lists of cores: what is read, what is refused, and that threads go where they are sent.
+// Lists of cores: valid and invalid texts, and that threads go to the given cores.
 #include "runtime/base/core_set.hpp"
 
 #include <gtest/gtest.h>

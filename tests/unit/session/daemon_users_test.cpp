@@ -1,4 +1,4 @@
-// The administrator's list of users who may serve the daemon, and the kernel's list of users that there are.
+// The administrator's list of users who may serve the daemon, and the kernel's list of existing users.
 #include <gtest/gtest.h>
 
 #include "runtime/session/trust/daemon_users.hpp"

@@ -1,4 +1,4 @@
-// Waiting for code of the program: until some has ended, and never for long.
+// Waiting for code of the program: until some of it has ended, and never for long.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -18,7 +18,7 @@ TEST(HostWork, WithoutAnyNobodyWaits) {
   work.begins();
   work.ended();
   HostWork::Wait later(work);
-  EXPECT_FALSE(later.any_ends()) << "what ended before the wait began";
+  EXPECT_FALSE(later.any_ends()) << "work that ended before the wait began";
 }
 
 TEST(HostWork, WorkThatHasEndedIsReportedOnce) {

@@ -1,4 +1,4 @@
-// Guesses for what was mistyped.
+// Guesses at the intended word for a mistyped one.
 #include <gtest/gtest.h>
 
 #include "runtime/base/near_word.hpp"

@@ -1,4 +1,4 @@
-// Files and folders of a daemon's own, where somebody else may have been before.
+// Files and folders of a daemon's own, in places that another user may have prepared.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// FAIRGV_SLICE: what is read, what is refused, and that text and wish are two forms of the same.
+// FAIRGV_SLICE: valid and invalid texts, and that text and wish are two forms of the same.
 #include "runtime/session/slicing_wish.hpp"
 
 #include <gtest/gtest.h>

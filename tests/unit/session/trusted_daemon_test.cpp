@@ -1,4 +1,4 @@
-// Clients connect to a daemon of trusted users only: the kernel says who listens.
+// Clients connect to a daemon of trusted users only: the kernel names the user who listens.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

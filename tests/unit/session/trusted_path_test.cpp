@@ -1,4 +1,4 @@
-// Which paths only trusted users can have made. The owners are real: root makes files and gives them away.
+// Paths that only trusted users can have made. The owners are real: root makes files and gives them away.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -165,7 +165,7 @@ TEST_F(TrustedPath, TakesNamesFromNobodyButTheAdministrator) {
   refused("is no file");
 }
 
-/// As in a container, where everybody outside of it is seen as one user.
+/// As in a container, where all users outside of it appear as one user.
 struct TrustedPathInAContainer : TrustedPath {
   void SetUp() override {
     TrustedPath::SetUp();

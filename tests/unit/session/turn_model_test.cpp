@@ -2,8 +2,8 @@
 // session/turn.hpp, on a real page, by two players that look and act in separate steps, as the two processes
 // do.
 //
-// The players do what TurnClient and Dispatcher do as far as the page is concerned. The search is exhaustive
-// for two commands: it ends when no step leads to a state that was not seen.
+// The players do the same as TurnClient and Dispatcher as far as the page is concerned. The search is
+// exhaustive for two commands: it ends when no step leads to a state that was not seen.
 #include <gtest/gtest.h>
 
 #include <compare>
@@ -84,7 +84,7 @@ class Model {
   const std::map<World, std::set<World>>& worlds() const { return next_; }
   const std::set<Transition>& seen() const { return transitions_; }
 
-  /// Worlds from which none of these can be reached.
+  /// Worlds from which no goal can be reached.
   template <class Goal>
   std::vector<World> stuck(Goal goal) const {
     std::map<World, std::vector<World>> before;
@@ -193,7 +193,7 @@ class Model {
   }
 
   void dispatcher_steps(const World& from) {
-    // It looks when the worker has knocked, and at the holder now and then.
+    // The dispatcher looks when the worker has knocked, and at the holder now and then.
     if (from.knocked || from.granted) {
       dispatcher(from, [](DispatcherTurn& turn, World& w) {
         w.dispatcher_saw = turn.look();

@@ -1,4 +1,5 @@
-// Users of the machine who have no account: who asks, one whom the administrator trusts, and somebody else.
+// Users of the machine who have no account: the user who asks, a user whom the administrator trusts, and
+// another user.
 #pragma once
 
 #include <sys/types.h>

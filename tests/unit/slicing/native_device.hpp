@@ -1,5 +1,5 @@
-// slicing/prelude.cl on a device made of air: the prelude is compiled as C++, over work-item functions that
-// answer as the specification says for whatever launch the driver got. So the rewriting is tested at sizes
+// slicing/prelude.cl on an imagined device: the prelude is compiled as C++, over work-item functions that
+// answer as the specification says for any launch that the driver got. So the rewriting is tested at sizes
 // that no driver runs, and with work-groups of unequal size, which not every driver has.
 #pragma once
 
@@ -15,15 +15,15 @@ using uint = unsigned;
 
 struct WorkItem {
   DriverLaunch launch;
-  Extent group{0, 0, 0};  // counted from the first of the sub-launch
+  Extent group{0, 0, 0};  // counted from the first group of the sub-launch
   Extent local{0, 0, 0};
   bool strict = true;  // dimensions out of range have size 1, as specified; some drivers answer 0
 };
 
 inline WorkItem current;
 
-// What the functions answer for dimensions that no launch has: some drivers' own numbers, so that it shows
-// whether work-items of a sub-launch hear of them what those of a whole launch would.
+// The functions' answers for dimensions that no launch has: numbers that some drivers might give, so that the
+// test shows whether work-items of a sub-launch get the same answers as those of a whole launch.
 constexpr std::uint64_t beyond(std::uint64_t function, uint d) {
   return 100 * function + d;
 }
@@ -37,7 +37,7 @@ inline std::size_t get_global_offset(uint d) {
 inline std::size_t get_group_id(uint d) {
   return d < kMaxDimensions ? current.group[d] : beyond(2, d);
 }
-// The prelude asks these for dimensions beyond the third alone.
+// The prelude calls these functions only for dimensions beyond the third.
 inline std::size_t get_num_groups(uint d) {
   return beyond(3, d);
 }
@@ -54,7 +54,7 @@ inline std::size_t get_enqueued_local_size(uint d) {
   return d < kMaxDimensions ? current.launch.local[d] : current.strict ? 1 : 0;
 }
 
-// What a work-item sees of dimension d, through the prelude.
+// The values that a work-item sees of dimension d, through the prelude.
 struct View {
   std::uint64_t work_dim, global_size, global_id, num_groups, group_id, global_offset, global_linear_id;
 };

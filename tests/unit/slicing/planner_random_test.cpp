@@ -1,5 +1,5 @@
-// What the planner guarantees (slicing/planner.hpp), on random launches, floors, paces and slices. Every
-// bound is proven there or in the comments here, so a failure is a bug and not bad luck.
+// The planner's guarantees (slicing/planner.hpp), on random launches, floors, paces and slices. Every bound
+// is proven there or in the comments here, so a failure is a bug and not bad luck.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class SlicingPlannerRandom : public testing::Test {
   Random random_;
 };
 
-// Where the box begins and ends in the order of the group ids; the box must be a run of them.
+// The begin and the end of the box in the order of the group ids; the box must be a run of ids.
 struct Run {
   std::uint64_t first;
   std::uint64_t blocks;
@@ -91,7 +91,7 @@ TEST_F(SlicingPlannerRandom, BoxesTileTheGridInOrderAndKeepFloorAndTime) {
 
       ASSERT_TRUE(answer.whole || run->blocks >= floor);
       if (run->blocks >= 3 * floor) {
-        // blocks * time <= allowed * measured, which is the bound without division.
+        // blocks * time <= allowed * measured is the same bound without division.
         ASSERT_TRUE(known && known->blocks > 0);
         const Duration allowed = answer.whole ? now.length : now.left;
         const auto time = std::max(known->time, Duration(1));

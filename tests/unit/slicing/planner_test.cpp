@@ -1,4 +1,4 @@
-// The planner by example: which boxes come out for which launch, pace and slice.
+// The planner by example: the boxes for each launch, pace and slice.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Work-items of a sub-launch see the whole launch: encode() and the prelude together, at the edges of what
-// fits and on random launches.
+// Work-items of a sub-launch see the whole launch: encode() and the prelude together, at the limits of the
+// encoding and on random launches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void expect_sees_whole_launch(const Launch& launch, const Box& box, const Extent
 
 class SlicingPreludeRandom : public testing::Test {
  protected:
-  // The fields are anything that fits, each of any magnitude.
+  // The fields hold any numbers that fit, each of any magnitude.
   Launch launch_that_fits() {
     while (true) {
       Launch launch{.dimensions = static_cast<std::uint32_t>(random_.between(1, 3))};

@@ -28,7 +28,7 @@ class Random {
     return between(0, std::min(high, most));
   }
 
-  // Work-groups `first` to the last that is left, in every dimension: some box of the launch.
+  // Work-groups from `first` to the last one left, in every dimension: some box of the launch.
   Box box_of(const Launch& launch) {
     Box box;
     const Extent groups = launch.groups();

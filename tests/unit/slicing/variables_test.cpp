@@ -1,4 +1,4 @@
-// Which sources may have variables that outlive a launch.
+// The recognition of sources that may have variables which outlive a launch.
 #include <gtest/gtest.h>
 
 #include "slicing/program_variables.hpp"

@@ -1,4 +1,4 @@
-// The completions work in real shells, and know what the command lines know.
+// The completions work in real shells, and know the same options as the command lines.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::set<std::string>;
 
-/// What bash offers for a command line; the cursor is behind its last character.
+/// The words that bash offers for a command line; the cursor is behind its last character.
 Words completed(const std::string& line) {
   std::vector<std::string> words;
   std::istringstream split(line);
@@ -64,7 +64,7 @@ TEST(BashCompletion, BehindRunAProgramIsOffered) {
   EXPECT_FALSE(has(completed("fairgv run -- cat --"), "--tenant")) << "the options are the program's";
 }
 
-/// What --help lists, all of it completed.
+/// Everything that --help lists is completed.
 TEST(BashCompletion, KnowsEveryOptionThatHelpLists) {
   for (const std::string command :
        {"fairgv run", "fairgv set", "fairgv sim", "fairgv doctor", "fairgv reload", "fairgv kill"}) {
@@ -85,8 +85,8 @@ TEST(BashCompletion, IsAScriptThatBashAccepts) {
 
 constexpr const char* kZsh = "/usr/bin/zsh";
 
-/// A zsh at a terminal of its own: types the line and a tab, waits for `expected`, and returns what zsh
-/// wrote.
+/// A zsh at a terminal of its own: types the line and a tab, waits for `expected`, and returns the output of
+/// zsh.
 Shown typed_in_zsh(const std::string& line, const std::string& expected) {
   const std::string script = R"ZSH(d=$(mktemp -d); mkdir $d/f; fairgv --completion zsh > $d/f/_fairgv
 cat > $d/t.zsh <<'END'

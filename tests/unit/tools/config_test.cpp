@@ -1,4 +1,4 @@
-// `fairgv config`: what is wrong with a file, and what holds.
+// `fairgv config`: the faults of a file, and the values that hold.
 #include <cstdlib>
 #include <fstream>
 

@@ -1,5 +1,5 @@
-// Every command explains itself, refuses what it does not know with one line, and is in the manual with all
-// its options. The commands are those that --help lists, so that a new one is tested as soon as it is there.
+// Every command explains itself, refuses unknown words with one line, and is in the manual with all its
+// options. The commands are those that --help lists, so that a new command is tested as soon as it exists.
 #include <fstream>
 #include <regex>
 #include <set>
@@ -26,7 +26,7 @@ std::set<std::string> options_in(const std::string& text) {
   return names;
 }
 
-/// Those that --help lists: lines that begin with a dash.
+/// The options that --help lists: lines that begin with a dash.
 std::set<std::string> listed_options(const Shown& help) {
   std::set<std::string> names;
   for (const std::string& line : help.lines) {
@@ -119,7 +119,7 @@ TEST(Help, IsAlsoACommand) {
   EXPECT_NE(unknown.text.find("did you mean 'ps'?"), std::string::npos) << unknown.text;
 }
 
-/// A wrong command line and what its one line must say.
+/// A wrong command line, and the text of its one line.
 struct Misuse {
   const char* command;
   const char* says;
@@ -183,7 +183,7 @@ TEST(Help, ACommandThatCannotReachTheDaemonEndsWithStatusOneAndOneLine) {
   }
 }
 
-/// The lines of the manual's synopsis that are about the command, with those that go on with them.
+/// The lines of the manual's synopsis about the command, with their continuation lines.
 std::string synopsis_of(const std::string& command, const std::string& page) {
   std::istringstream lines(
       page.substr(page.find("## Synopsis"), page.find("## Commands") - page.find("## Synopsis")));

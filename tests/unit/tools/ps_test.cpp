@@ -1,4 +1,5 @@
-// `fairgv ps` as text: it fits the terminal, and says who uses what and who was killed.
+// `fairgv ps` as text: it fits the terminal, and shows the use of each tenant and the sessions that were
+// killed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +35,7 @@ PsView view_of(std::size_t width = 80, const std::string& sort = {}) {
   return {width, sort, [](std::uint32_t uid) { return "user" + std::to_string(uid); }};
 }
 
-/// As one line, however it was broken.
+/// The text as one line, however it was broken.
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines)
@@ -42,7 +43,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Where the first line stands that has this text.
+/// The place of the first line that has this text.
 std::size_t line_with(const std::vector<std::string>& lines, const std::string& text) {
   const auto found = std::find_if(lines.begin(), lines.end(),
                                   [&](const auto& line) { return line.find(text) != std::string::npos; });

@@ -1,4 +1,4 @@
-// Running a command line of ours in a shell that finds our programs.
+// Runs a command line of ours in a shell that finds our programs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@ namespace fairgv::tools {
 
 struct Shown {
   int status = 0;
-  std::string text;                // what it wrote, to both outputs
-  std::vector<std::string> lines;  // of it
+  std::string text;                // the output, of both kinds
+  std::vector<std::string> lines;  // the output by line
 };
 
 inline Shown in_shell(const std::string& command, const std::string& shell = "/bin/sh") {

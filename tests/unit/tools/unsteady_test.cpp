@@ -1,4 +1,4 @@
-// tools/unsteady: which tests that pass only when run again fail a run, and what it remembers.
+// tools/unsteady: the tests that pass only when run again and yet fail a run, and the record that it keeps.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,14 +27,14 @@ class Unsteady : public ::testing::Test {
     return text + "Errors while running CTest\n\t  9 - No.Test (Failed)\n";
   }
 
-  /// One run of the tests: those that failed, and those of them that failed again.
+  /// One run of the tests: the tests that failed, and those of them that failed again.
   Shown run(const Names& failed, const Names& again = {}) {
     folder.write("first.log", log_of(failed));
     folder.write("again.log", log_of(again));
     return judge(failed.empty() ? "first.log" : "first.log again.log");
   }
   Shown judge(const std::string& logs) {
-    // Not by a Python that looks for its versions below HOME.
+    // Not with a Python that looks for its versions below HOME.
     return in_shell("cd " + folder.path().string() + " && PATH=/usr/bin:/bin " + kUnsteady +
                     " memory.jsonl known.txt " + logs);
   }

@@ -1,5 +1,5 @@
 // The connection of `fairgv top` to its daemon: it never waits, and it comes back. The test plays the daemon,
-// on the same thread: if anything waited, the test would never end.
+// on the same thread: if the connection waited, the test would never end.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ struct TopLink : ::testing::Test {
     ASSERT_TRUE(peer.send(to_text(session::Welcome{})));
     link->readable(now);
   }
-  /// What the link has sent, empty if nothing.
+  /// The text that the link has sent, empty if none.
   std::string heard() {
     const auto packet = peer.receive();
     return packet && packet->kind == Packet::Kind::message ? packet->text : "";
@@ -90,7 +90,7 @@ TEST_F(TopLink, AsksOneThingAtATimeInOrder) {
   accept();
   link->ask_report(now);
   link->ask(weight_of_bob(), now);
-  link->ask_report(now);  // one look is asked for already
+  link->ask_report(now);  // one report is asked for already
   EXPECT_EQ(heard(), R"({"command":"ps"})");
   EXPECT_EQ(heard(), "");
   answer(to_text(top_report()));

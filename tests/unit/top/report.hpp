@@ -19,7 +19,7 @@ inline control::Report::Tenant top_tenant(const std::string& name, std::uint32_t
   return tenant;
 }
 
-/// One device; alice (weight 3), bob (2) and carol (1), who have what they are entitled to.
+/// One device; alice (weight 3), bob (2) and carol (1), who have their entitled shares.
 inline control::Report top_report() {
   control::Report report;
   report.daemon = {42, "1.2.3", "/run/x.sock", 3725, 6};

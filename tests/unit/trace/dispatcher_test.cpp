@@ -1,4 +1,4 @@
-// Turns, as the dispatcher remembers them for who traces.
+// Turns, as the dispatcher remembers them for traces.
 #include <gtest/gtest.h>
 
 #include "tests/unit/daemon/dispatch/turns.hpp"
@@ -33,7 +33,7 @@ TEST_F(TracedTurns, SayWhenTheyWereWantedGrantedAndOver) {
   first.use(4ms);
   first.give_back(false);
   look(1);
-  now += 1ms;  // the device is kept for the first one for a moment
+  now += 1ms;  // the device is kept for the first tenant for a moment
   dispatcher.expire(now);
   const auto turns = take();
   ASSERT_EQ(turns.size(), 2u);

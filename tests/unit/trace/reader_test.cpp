@@ -1,4 +1,4 @@
-// The daemon reads what a worker has recorded, which may be anything.
+// The daemon reads a worker's records, which may contain anything.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -104,7 +104,7 @@ TEST_F(TraceReading, BringsCallsOfThisTraceThatCanHaveBeen) {
   write_name(1, "Finish");
   write_call(1, {100, 200, TracedCall::kWaited, 0});
   write_call(2, {150, 150, TracedCall::kAnswered, 0});  // of a name that was never told
-  write_call(1, {99, 200, TracedCall::kWaited, 0});     // began before anybody traced
+  write_call(1, {99, 200, TracedCall::kWaited, 0});     // began before any trace
   write_call(1, {200, 199, TracedCall::kWaited, 0});
   write_call(1, {200, 1'001, TracedCall::kWaited, 0});  // in the future
   write_call(1, {100, 200, 0, 0});

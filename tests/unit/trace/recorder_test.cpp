@@ -1,4 +1,4 @@
-// The worker records what ends while somebody traces.
+// The worker records commands that end during a trace.
 #include <gtest/gtest.h>
 
 #include <array>

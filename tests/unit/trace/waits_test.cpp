@@ -1,4 +1,4 @@
-// The executor records who has waited for what, if the front end says since when.
+// The executor records the waits of the program's threads, if the front end gives their begin.
 #include <algorithm>
 #include <cstring>
 
@@ -41,7 +41,7 @@ class WaitsTest : protected WithTracer, public ExecutorTest {
     }
     return read;
   }
-  /// What the front end writes before it waits.
+  /// The record that the front end writes before it waits.
   void wait_for(wire::EventId of, std::uint64_t from, std::uint32_t as = wire::kOwnCall) {
     ring::CompletionSlot& slot = segment.slots()[of.index()];
     slot.awaited_from = from;
@@ -114,7 +114,7 @@ TEST_F(WaitsTest, ATimeThatTheProgramCannotHaveSeenIsNotBelieved) {
     ASSERT_EQ(recorded.size(), 1u) << told;
     EXPECT_EQ(recorded[0].traced.ended_ns, ns(now)) << told;
   }
-  wait_for(event(9), ns(now + 1h));  // and a wait that begins in the future is none
+  wait_for(event(9), ns(now + 1h));  // a wait that begins in the future does not count
   finish(event(9));
   EXPECT_TRUE(calls().empty());
 }

@@ -14,13 +14,13 @@
 namespace fairgv::vgpu {
 namespace {
 
-/// Threads that wait, as a driver's do between launches.
+/// Threads that wait, as a driver's threads do between launches.
 class Sleepers {
  public:
   explicit Sleepers(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       auto id =
-          std::make_shared<std::promise<pid_t>>();  // the thread may still be in it when its value is here
+          std::make_shared<std::promise<pid_t>>();  // the thread may still use it when its value is here
       threads_.emplace_back([end = end_, id] {
         id->set_value(::gettid());
         end.wait();
@@ -53,7 +53,7 @@ std::vector<std::size_t> cores_of(pid_t thread) {
 }
 
 TEST(DeviceThreads, AreFoundOldestFirst) {
-  std::thread([] {}).join();  // ThreadSanitizer's own comes with the first
+  std::thread([] {}).join();  // ThreadSanitizer starts its own with the first
   const std::size_t before = own_threads().size();
   const Sleepers sleepers(3);
   std::vector<pid_t> threads = own_threads();

@@ -47,8 +47,9 @@ TEST_F(ExecutorTest, AnAccessWhoseWaitListFailedEndsByItself) {
   EXPECT_FALSE(executor.end_access(event(1)));
 }
 
-// A thread that is granted an access copies what the reads before it have brought: these must show as ended
-// by then. The torture test met the gap once in some hundred runs; so many rounds always meet it.
+// A thread that is granted an access copies the data that the reads before it have brought: these reads must
+// show as ended by then. The torture test met the gap once in some hundred runs; so many rounds always meet
+// it.
 TEST_F(ExecutorTest, TheCommandBeforeAnAccessShowsAsEndedBeforeTheAccessIsGranted) {
   using ring::SlotState;
   std::atomic<std::uint32_t> round{0};

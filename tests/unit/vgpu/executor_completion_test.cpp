@@ -1,4 +1,4 @@
-// How commands end in the executor: slots, errors, bells, watches, notices, times.
+// The ends of commands in the executor: slots, errors, bells, watches, notices, times.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -87,7 +87,7 @@ TEST_F(ExecutorTest, AnEndRingsTheBellOnlyIfSomebodyWaitsForIt) {
   enqueue(2, event(1));
   enqueue(3, event(2));
   grant_now();
-  segment.slots()[1].state.fetch_and(~SlotState::kQuiet);  // somebody begins to wait
+  segment.slots()[1].state.fetch_and(~SlotState::kQuiet);  // a thread begins to wait
   const auto before = rings();
   device.complete_one();
   EXPECT_EQ(status(event(0)), kComplete);

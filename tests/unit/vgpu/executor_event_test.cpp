@@ -1,4 +1,4 @@
-// Events in the executor: user events, work on the host, ids, and what a release lets go of.
+// Events in the executor: user events, work on the host, ids, and objects that a release lets go.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -40,7 +40,7 @@ TEST_F(ExecutorTest, ACommandWaitsForNodesOfOtherLanesUntilTheyHaveEnded) {
   EXPECT_EQ(status(event(1)), kComplete);
   const auto later = std::make_shared<Node>(Work::marker, second);
   ASSERT_TRUE(executor.enqueue_after(later, event(2), {}, std::vector<NodePtr>{before, behind}));
-  EXPECT_EQ(status(event(2)), kComplete) << "what has ended is not waited for";
+  EXPECT_EQ(status(event(2)), kComplete) << "a command that has ended is not waited for";
 }
 
 TEST_F(ExecutorTest, AReleasedEventsSlotIsNeverWrittenAgain) {
@@ -72,7 +72,7 @@ TEST_F(ExecutorTest, ACommandReleasedWhileItWaitsIsFreedWhenItHasEnded) {
     command->when_gone = [&] { gone = true; };
     ASSERT_TRUE(executor.enqueue(command, event(0), std::vector{event(9)}));
   }
-  executor.note_release();  // of what the command uses
+  executor.note_release();  // of an object that the command uses
   loop.pump();
   ASSERT_TRUE(executor.set_user_event(event(9), kComplete));
   grant_now();

@@ -45,7 +45,7 @@ TEST_F(ExecutorTest, TellsAFrontEndOfItsBacklogAndRefusesMoreFromOneThatIgnoresI
   std::uint64_t sent = 0;
   for (; !backlogged() && sent <= strict.limits.commands; ++sent) ASSERT_TRUE(send());
   EXPECT_EQ(sent, strict.limits.commands);
-  // Calls that were on their way are taken: as much as a ring holds, and one call per thread.
+  // Calls that were on their way are accepted: as many as a ring holds, and one call per thread.
   Result<void> taken;
   for (; taken; ++sent) taken = send();
   EXPECT_GT(sent, strict.limits.commands + (segment.sizes().request_bytes >> 6));
@@ -55,8 +55,8 @@ TEST_F(ExecutorTest, TellsAFrontEndOfItsBacklogAndRefusesMoreFromOneThatIgnoresI
   EXPECT_FALSE(backlogged());
 }
 
-// Threads of their own for the loop, the driver and the dispatcher; the fake device checks the invariant that
-// nothing is issued without the turn.
+// The loop, the driver and the dispatcher have threads of their own; the fake device checks the invariant
+// that nothing is issued without the turn.
 TEST(ExecutorThreads, EveryCommandEndsWhileTurnsComeAndGo) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));

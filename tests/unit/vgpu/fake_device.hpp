@@ -1,5 +1,5 @@
-// A device that does nothing but keep the order in which commands were handed to it: completions come when a
-// test says so.
+// A device that only keeps the order in which commands were handed to it: completions come when a test says
+// so.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@
 
 namespace fairgv::vgpu {
 
-/// Runs what was issued first first, whatever queue it came from. The device may be driven from a thread of
-/// its own.
+/// Runs commands in the order in which they were issued, from whatever queue. The device may be driven from a
+/// thread of its own.
 class FakeDevice {
  public:
   explicit FakeDevice(const session::DeviceTurn& turn) : turn_(turn) {}
@@ -36,7 +36,7 @@ class FakeDevice {
     return issued_;
   }
 
-  /// Ends the oldest command; false if there is none, and none came within `patience`.
+  /// Ends the oldest command; false if there is none, and no command came within `patience`.
   bool complete_one(std::int32_t status = kComplete,
                     std::chrono::milliseconds patience = std::chrono::milliseconds(0)) {
     std::shared_ptr<Running> oldest;
@@ -85,7 +85,7 @@ class FakeDevice {
       running.sink = &sink;
       if (!running.ended) return;
     }
-    // As drivers do: what has already ended is reported at once, on this thread.
+    // As drivers do: the end of a command that has already ended is reported at once, on this thread.
     sink.completed(*running.command, running.status);
   }
 
@@ -121,7 +121,8 @@ class FakeCommand : public DeviceCommand {
 
   /// Called by the destructor, as a buffer tells the executor that it is gone.
   std::function<void()> when_gone;
-  /// Called with the executor's lock held, when it is about to show the front end that this has ended.
+  /// Called with the executor's lock held, when it is about to show the front end that this command has
+  /// ended.
   std::function<void()> before_end_shows;
 
  private:
@@ -144,7 +145,7 @@ class FakeLateCommand final : public FakeCommand {
     compiling_for = &sink;
     return 0;
   }
-  /// As the driver's thread: what follows waits for issue().
+  /// Comes to the gate as the driver's thread does: later commands wait for issue().
   void come_to_the_gate() { std::exchange(compiling_for, nullptr)->compiled(*this); }
 
   bool given = false;  // to the driver, to be compiled
@@ -152,7 +153,7 @@ class FakeLateCommand final : public FakeCommand {
   CompletionSink* compiling_for = nullptr;
 };
 
-/// A launch that can be cut, and remembers how it was.
+/// A launch that can be cut, and remembers its parts.
 class FakeLaunch final : public FakeCommand, public SliceableLaunch {
  public:
   FakeLaunch(FakeDevice& device, std::shared_ptr<Lane> lane, int name, const slicing::Launch& grid)

@@ -1,4 +1,4 @@
-// Kernels' names as people know them.
+// The names of kernels in the form that people know.
 #include <gtest/gtest.h>
 
 #include "runtime/vgpu/issue/kernel_name.hpp"

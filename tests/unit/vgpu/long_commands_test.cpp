@@ -1,4 +1,4 @@
-// Which commands a worker tells of, and how often.
+// The commands that a worker reports, and the rate of its reports.
 #include "runtime/vgpu/issue/long_commands.hpp"
 
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ TEST_F(LongCommandsTest, TextsAreCutToWhatTheProtocolTakes) {
   EXPECT_EQ(sent[0].reason, std::string(session::kLongestCommandText, 'r'));
 }
 
-// Whatever happens, what is told is believable and the rate is kept.
+// Whatever happens, the reports can be believed and the rate is kept.
 TEST_F(LongCommandsTest, AnySequenceIsToldInFewNamesSlowlyAndInFull) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -103,7 +103,7 @@ TEST_F(LongCommandsTest, AnySequenceIsToldInFewNamesSlowlyAndInFull) {
     before->second = now;
   }
   EXPECT_EQ(names.size(), session::kMostLongCommands + 1);
-  // A second later each name is told once more, with all of its past.
+  // A second later each name is reported once more, with all of its past.
   std::map<std::pair<wire::DeviceIndex, std::string>, std::uint64_t> counts;
   now += 1s;
   room = true;
@@ -111,7 +111,7 @@ TEST_F(LongCommandsTest, AnySequenceIsToldInFewNamesSlowlyAndInFull) {
   for (int i = 0; i < 30; ++i) {
     for (const wire::DeviceIndex device : {0U, 1U, 2U}) held("kernel" + std::to_string(i), 1ms, device);
   }
-  // Of the others, the first is told and 13 more are not, on each of three devices.
+  // Of the other names, the first is reported and 13 more are not, on each of three devices.
   std::uint64_t told = 0;
   for (const LongCommand& command : sent) told += command.count;
   EXPECT_EQ(told, calls + 90 - 3 * 13);

@@ -1,4 +1,4 @@
-// fairgv-vgpu as a process: how it starts, and how it ends.
+// fairgv-vgpu as a process: its start and its end.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -46,7 +46,7 @@ class WorkerProcess : public ::testing::Test {
     start_with(told);
     workers_end.close();
   }
-  /// What the worker says first.
+  /// The worker's first message.
   std::string first_message() {
     auto packet = daemons_end.receive();
     return packet ? packet->text : packet.error().message;
@@ -125,7 +125,7 @@ TEST_F(WorkerProcess, KnocksWhenItWantsATurn) {
   turn.state = static_cast<std::uint32_t>(session::TurnState::held);
   ring::ring(segment.header().worker_bell);
   EXPECT_EQ(client.wait(end), session::kComplete);
-  // The client hears of the completion first; the books are closed when the turn is no longer in use.
+  // The client hears of the completion first; the worker closes its books when the turn is no longer in use.
   while (turn.state == static_cast<std::uint32_t>(session::TurnState::busy)) std::this_thread::yield();
   EXPECT_EQ(turn.commands, 1U);
 }

@@ -77,7 +77,7 @@ class DispatchTest : public ::testing::Test {
   }
 
   ring::Segment segment = small_segment();
-  opencl::Driver driver;  // without devices: no call below gets as far as one
+  opencl::Driver driver;  // without devices: no call below reaches one
   Executor executor{segment, {}, {}};
   Executor::Loop& loop = loop_of(executor);
   opencl::Handlers backend{driver, segment, executor};

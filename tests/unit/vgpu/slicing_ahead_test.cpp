@@ -13,8 +13,8 @@ using session::TurnState;
 
 class SlicingAhead : public SlicingTest {
  protected:
-  /// A launch whose first part has told its pace, and whose second has just been issued. It is expected to
-  /// take six milliseconds, so the third may go from 5.25 ms on.
+  /// A launch whose first part has shown its pace, and whose second part has just been issued. The second
+  /// part is expected to take six milliseconds, so the third may go from 5.25 ms on.
   std::shared_ptr<FakeLaunch> begin(std::shared_ptr<Lane> on) {
     have_company();
     auto made = std::make_shared<FakeLaunch>(device, std::move(on), 1, row(kBlocks));

@@ -1,4 +1,4 @@
-// Which launches run in parts, by each rule, and the reasons why others do not.
+// The launches that run in parts, by each rule, and the reasons why others do not.
 #include <chrono>
 #include <string>
 #include <vector>

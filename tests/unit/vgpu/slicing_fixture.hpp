@@ -33,7 +33,7 @@ class SlicingTest : public ExecutorTest {
     return made;
   }
   void have_company() { turns[0].company = 1; }
-  /// Ends what is on the device after `time`, and lets the loop thread go on.
+  /// Ends the commands on the device after `time`, and lets the loop thread go on.
   void run_for(Duration time, std::int32_t status = kComplete) {
     now += time;
     ASSERT_TRUE(device.complete_one(status));
@@ -43,7 +43,7 @@ class SlicingTest : public ExecutorTest {
   void run_part(const FakeLaunch& launch) {
     run_for(std::chrono::microseconds(blocks_of(launch.parts.back())));
   }
-  /// Until the launch has ended; turns are granted at once. Returns how many it took.
+  /// Runs parts until the launch has ended; turns are granted at once. Returns the number of turns.
   int run_to_end(const FakeLaunch& launch, wire::EventId completion, Duration slice) {
     int grants = 0;
     for (int steps = 0; status(completion) > kComplete && steps < 100'000; ++steps) {

@@ -1,4 +1,4 @@
-// A launch in parts: their sizes, their order, their ends and errors, and that nothing else notices.
+// A launch in parts: their sizes, their order, their ends and errors; and no other command notices the parts.
 #include <chrono>
 
 #include "tests/unit/vgpu/slicing_fixture.hpp"
@@ -160,8 +160,8 @@ TEST_F(SlicingTest, ALaunchThatFailsBeforeItIsPreparedIsNeverPrepared) {
   ASSERT_TRUE(executor.enqueue(doomed, event(1), std::vector{event(0), event(2)}));
   ASSERT_TRUE(executor.set_user_event(event(2), kComplete));
   now += 1s;
-  device.complete_one();    // the driver's thread finds that it must be prepared
-  device.complete_one(-5);  // and then what it waits for fails
+  device.complete_one();    // the driver's thread finds that the launch must be prepared
+  device.complete_one(-5);  // and then the command that it waits for fails
   EXPECT_EQ(status(event(1)), kWaitListFailed);
   executor.note_release();
   loop.pump();

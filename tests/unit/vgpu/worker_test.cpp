@@ -1,5 +1,5 @@
-// The worker's loop and who stands in for it, over calls that the test handles and a device that it ends the
-// commands of.
+// The worker's loop and the threads that stand in for it, over calls that the test handles and a device whose
+// commands the test ends.
 #include "runtime/vgpu/worker.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr wire::Opcode kMark = 2;     // brief
 constexpr wire::Opcode kLengthy = 3;  // for the loop thread only
 constexpr wire::Opcode kBroken = 4;   // brief, and against the protocol
 
-/// Does what `on_launch` does, and remembers what came, and on which thread.
+/// Does the work of `on_launch`, and remembers the calls and their threads.
 class Calls final : public CallHandler {
  public:
   Result<void> handle_call(Executor::Loop&, Replies&, wire::Opcode opcode, std::span<const std::byte>,
@@ -42,7 +42,7 @@ class Calls final : public CallHandler {
   const std::thread::id test_ = std::this_thread::get_id();
 };
 
-/// The test is the driver's thread, which ends commands and stands in, and the program.
+/// The test plays the driver's thread, which ends commands and stands in, and the program.
 class WorkerTest : public ExecutorTest {
  protected:
   WorkerTest() {
@@ -55,7 +55,7 @@ class WorkerTest : public ExecutorTest {
     requests.publish(opcode, 0, 0);
     ring::ring(segment.header().worker_bell);
   }
-  /// As the loop thread goes to sleep.
+  /// Arms the bell, as the loop thread does when it goes to sleep.
   void arm() { segment.header().worker_bell.word |= ring::Doorbell::kSleeper; }
   bool is_rung_for_loop() const {
     return (segment.header().worker_bell.word & ring::Doorbell::kSleeper) == 0;
@@ -92,7 +92,7 @@ TEST_F(WorkerTest, AStandInServesNoFloodWhileTheDeviceHasWork) {
   EXPECT_TRUE(is_rung_for_loop()) << "the rest is the loop thread's";
 }
 
-/// What the device has of twelve launches at once, whenever one of them is read.
+/// The number of commands that the device has of twelve launches sent at once, whenever a launch is read.
 class BatchTest : public WorkerTest {
  protected:
   BatchTest() {
@@ -104,7 +104,7 @@ class BatchTest : public WorkerTest {
     come_back_quickly();
   }
 
-  /// By a loop thread for a device that runs commands on these.
+  /// The numbers seen by a loop thread for a device that runs commands on these processors.
   std::vector<std::size_t> seen_on(Processors processors) {
     Worker other{segment, executor, calls, processors};
     executor.set_stand_in(&other);
@@ -175,7 +175,7 @@ TEST_F(FreeingTest, NothingIsFreedBeforeTheNextCallOfAProgramThatComesBack) {
     there = !ended.expired();
     segment.close();
   };
-  after_next_look_at_clock = [this] { send(kLaunch); };  // while the device is being looked after
+  after_next_look_at_clock = [this] { send(kLaunch); };  // while the device is being served
   EXPECT_TRUE(beside_us.run());
   EXPECT_EQ(calls.handled, 1);
   EXPECT_TRUE(there);
@@ -258,7 +258,7 @@ class QuickProgramTest : public WorkerTest {
     };
     ASSERT_TRUE(executor.enqueue(command, {}, {}));
     loop.pump();
-    device.complete_one();  // the one before
+    device.complete_one();  // the command before
     before_ending();
     device.complete_one();
   }
@@ -304,7 +304,7 @@ TEST_F(WorkerTest, NobodyStandsInForALoopThatHasEnded) {
   EXPECT_EQ(calls.handled, 0);
 }
 
-/// One thread is the program and waits for each launch, one the driver's, one the loop.
+/// One thread plays the program and waits for each launch, one the driver's thread, and one the loop.
 TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
   constexpr int kRounds = 20'000;
   ring::Segment segment = small_segment();
@@ -340,7 +340,7 @@ TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
         std::this_thread::yield();
         continue;
       }
-      ++ended;  // before the report: the program may come back while that is being made
+      ++ended;  // before the report: the program may come back during the report
       EXPECT_TRUE(device.complete_one());
     }
   });

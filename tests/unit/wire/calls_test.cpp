@@ -29,7 +29,7 @@ std::string sources_of(const std::string& folder) {
   return text.str();
 }
 
-/// All names X of `space` X. By hand: std::regex takes a minute for this under ThreadSanitizer.
+/// All names X of `space` X. Found by hand: std::regex takes a minute for this under ThreadSanitizer.
 std::set<std::string, std::less<>> names_in(const std::string& text, std::string_view space = "wire::") {
   const auto part_of_a_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -65,7 +65,7 @@ TEST(WireCalls, OpcodesAreUniqueAndLeaveTheReservedBitsAlone) {
   };
   each_call(AllCalls{}, check);
   each_call(AllNotices{}, check);
-  // What both front ends say has one number.
+  // A message that both front ends send has one number.
   seen.clear();
   each_call(cuda::AllCalls{}, check);
   each_call(AllCalls{}, [&]<class Call>() { seen.insert(Call::opcode); });

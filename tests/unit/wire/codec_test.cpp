@@ -1,4 +1,4 @@
-// The codec: what was encoded comes back, and bytes that are no message are refused without harm.
+// The codec: encoded messages come back, and bytes that are no message are refused without harm.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -86,7 +86,7 @@ TEST(WireCodec, RandomBytesNeverHarm) {
     EnqueueKernel kernel;
     const bool first = decode(std::span<const std::byte>(bytes), kernels);
     const bool second = decode(std::span<const std::byte>(bytes), kernel);
-    // What is accepted is a message: encoding it again gives as many bytes.
+    // An accepted text is a message: encoding it again gives as many bytes.
     if (first) {
       EXPECT_EQ(encoded_size(kernels), bytes.size()) << "seed " << seed;
     }

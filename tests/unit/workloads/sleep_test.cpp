@@ -1,4 +1,4 @@
-// How long a workload sleeps so that a given ratio of its time is sleep.
+// The sleep of a workload for a given ratio of its time.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -40,7 +40,7 @@ TEST(SleepDue, KeepsTheRatioWhateverBatchesAndOversleepsAreLike) {
       if (due > Seconds(0)) asleep += due + Seconds(0.1 * uniform(random));
       ASSERT_GE(asleep / (awake + asleep), ratio - 1e-9);
     }
-    // What is left over is at most one oversleep, of a tenth of a second in some five hundred.
+    // The rest is at most one oversleep, of a tenth of a second in some five hundred.
     EXPECT_LE(asleep.count() - awake.count() * ratio / (1 - ratio), 0.1 + 1e-9);
   }
 }

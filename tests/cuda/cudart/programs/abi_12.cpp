@@ -1,5 +1,5 @@
-// A program of CUDA 12, linked with libcudart.so.12: declares what it calls as CUDA 12's headers do, where
-// those differ from CUDA 13's.
+// A program of CUDA 12, linked with libcudart.so.12: declares its calls as CUDA 12's headers do, where CUDA
+// 13's headers differ.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -44,7 +44,7 @@ int cudaStreamEndCapture(void* stream, void** graph);
     }                                                             \
   } while (false)
 
-// By their places in cudaDeviceProp of CUDA 12 (driver_types.h), 8-byte alignment.
+// Properties by their places in cudaDeviceProp of CUDA 12 (driver_types.h), 8-byte alignment.
 constexpr std::size_t kSizeOfProperties = 1032;
 constexpr std::size_t kTotalGlobalMem = 288;
 constexpr std::size_t kWarpSize = 308;
@@ -64,7 +64,7 @@ int attribute(int which) {
   return value;
 }
 
-// Calls that CUDA 13 gave the data of edges.
+// Calls to which CUDA 13 added the data of edges.
 void use_graphs() {
   void* graph = nullptr;
   void* nodes[2] = {};

@@ -1,4 +1,4 @@
-// What breaks a context stays broken: every further call says so, and so does the last error.
+// A broken context stays broken: every further call says so, and so does the last error.
 #undef NDEBUG
 #include <cassert>
 

@@ -1,4 +1,4 @@
-// What the test programs check with. They are CUDA programs like any other: they know nothing of what is
+// Checks for the test programs. The programs are CUDA programs like any other: they do not know the driver
 // beneath.
 #ifndef FAIRGV_TESTS_CUDA_CUDART_PROGRAMS_CHECK_HPP
 #define FAIRGV_TESTS_CUDA_CUDART_PROGRAMS_CHECK_HPP
@@ -9,13 +9,13 @@
 #include <cstdlib>
 #include <cstring>
 
-// Whether this runs over NVIDIA's driver itself, which answers otherwise here and there.
+// Whether the program runs over NVIDIA's driver itself, which answers otherwise here and there.
 inline bool is_system_driver() {
   const char* const which = std::getenv("FAIRGV_TEST_LIBCUDA");
   return which != nullptr && std::strcmp(which, "system") == 0;
 }
 
-// The condition must hold; else the program says where and ends.
+// The condition must hold; else the program reports the place and ends.
 #define CHECK(condition)                                          \
   do {                                                            \
     if (!(condition)) {                                           \
@@ -39,7 +39,8 @@ inline bool is_system_driver() {
 
 #define OK(call) CHECK_CODE(cudaSuccess, call)
 
-// A case of a program: run by name, or all in order of their definition where no name is given.
+// A case of a program. The program runs the named cases, or all in the order of their definition if none is
+// named.
 struct Case {
   const char* name;
   void (*run)();

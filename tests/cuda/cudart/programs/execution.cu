@@ -158,7 +158,7 @@ static void functions() {
   OK(cudaFuncGetAttributes(&attributes, bounded));
   CHECK(attributes.maxThreadsPerBlock >= 1 && attributes.maxThreadsPerBlock <= 128);
   CHECK(attributes.sharedSizeBytes == 0);
-  CHECK(attributes.ptxVersion == 75);  // that it is compiled for, and not the version of PTX
+  CHECK(attributes.ptxVersion == 75);  // the target, not the version of PTX
   int blocks = 0;
   OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 64, 0));
   CHECK(blocks >= 1);
@@ -300,7 +300,7 @@ static void threads() {
   for (std::thread& thread : all) thread.join();
 }
 
-// Code that the program brings itself, here as PTX.
+// Code that the program brings along, here as PTX.
 static const char kPtx[] =
     ".version 7.0\n.target sm_50\n.address_size 64\n"
     ".visible .global .align 4 .u32 bias = 30;\n"
@@ -337,7 +337,7 @@ static void libraries() {
   OK(cudaLibraryUnload(library));
 }
 
-// Last: everything of the device is gone, and what comes after starts anew.
+// Runs last: everything of the device is gone, and later calls start anew.
 static void reset() {
   int* value = nullptr;
   OK(cudaMalloc(&value, sizeof(int)));

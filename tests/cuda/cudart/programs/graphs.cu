@@ -89,7 +89,7 @@ static void built() {
   OK(cudaFree(values));
 }
 
-// Work of more blocks than one, so that launches can be cut: what is done to a value tells the order.
+// Work of several blocks, so that launches can be cut: the result in a value tells the order.
 static const int kLarge = 4096;
 static const int kThreads = 64;
 static const int kBlocks = kLarge / kThreads;
@@ -249,7 +249,7 @@ static cudaGraph_t digits_captured(cudaStream_t stream, int* values, int first, 
   return graph;
 }
 
-// As frameworks do: captured anew every time, instantiated once.
+// As frameworks do it: the graph is captured anew every time, and instantiated once.
 static void updated() {
   Values values;
   cudaStream_t stream;
@@ -274,7 +274,7 @@ static void updated() {
   OK(cudaGraphExecDestroy(executable));
   cudaGetLastError();
 
-  // One node, by its kind and by any.
+  // One node, set by the call for its kind and by the call for any kind.
   cudaGraphNode_t nodes[3] = {};
   size_t count = 3;
   OK(cudaGraphGetNodes(graph, nodes, &count));
@@ -323,7 +323,7 @@ static void hosted() {
   OK(cudaGraphDestroy(graph));
   CHECK(destroyed == 0);
   OK(cudaGraphExecDestroy(executable));
-  while (destroyed == 0) std::this_thread::yield();  // on a thread of the driver's, if that likes
+  while (destroyed == 0) std::this_thread::yield();  // the driver may do it on a thread of its own
 }
 
 static void errors() {
@@ -358,7 +358,7 @@ static void errors() {
   put_digit<<<kBlocks, kThreads, 0, stream>>>(memory, 1);
   CHECK_CODE(cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(other, &graph));
   CHECK(graph == nullptr);
-  // Of a capture that is lost: FairGV's drivers say what they say of any other, NVIDIA's (580) does not.
+  // After a lost capture FairGV's drivers answer as after any other, NVIDIA's (580) does not.
   CHECK_CODE(is_system_driver() ? cudaErrorInvalidValue : cudaErrorCapturedEvent, cudaEventQuery(event));
   (void)cudaGetLastError();
   OK(cudaEventRecord(event, stream));

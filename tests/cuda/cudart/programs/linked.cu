@@ -14,7 +14,7 @@ __global__ void store(int* out, int number) {
   *out = number;
 }
 
-// Said by an argument: the destructor makes a call.
+// An argument sets this: the destructor makes a call.
 static bool free_after_main = false;
 
 class Early {
@@ -25,7 +25,8 @@ class Early {
     OK(cudaGetLastError());
     OK(cudaMemcpy(&result_, memory_, sizeof result_, cudaMemcpyDeviceToHost));
   }
-  // After main the driver may have taken the thread's context down already, which is a code and not a crash.
+  // After main the driver may have taken the thread's context down already: the call answers a code and does
+  // not crash.
   ~Early() {
     if (!free_after_main) return;
     const cudaError_t error = cudaFree(memory_);

@@ -1,4 +1,4 @@
-// The other half of `linked`: its static names are its own.
+// The other half of the program `linked`: its static names are its own.
 #include "check.hpp"
 
 static __device__ int value = 2000;

@@ -155,7 +155,7 @@ static void boxes() {
   OK(cudaMalloc3D(&memory, extent));
   CHECK(memory.pitch >= 33 && memory.xsize == 33 && memory.ysize == 9);
   number_rows<<<dim3(9, 5), 64>>>(static_cast<unsigned char*>(memory.ptr), memory.pitch, 33, 9, 5);
-  // A part of it: x 2..21, y 1..6, z 2..3.
+  // A part of the memory: x 2..21, y 1..6, z 2..3.
   std::vector<unsigned char> host(20 * 6 * 2, 0);
   cudaMemcpy3DParms copy = {};
   copy.srcPtr = memory;
@@ -168,7 +168,7 @@ static void boxes() {
     for (int y = 0; y < 6; ++y)
       for (int x = 0; x < 20; ++x)
         CHECK(host[(z * 6 + y) * 20 + x] == static_cast<unsigned char>(x + 2 + 3 * (y + 1) + 7 * (z + 2)));
-  // A part of the slices is filled: what lies around stays.
+  // A part of the slices is filled: the bytes around it stay.
   OK(cudaMemset3D(memory, 0x55, make_cudaExtent(10, 4, 2)));
   std::vector<unsigned char> all(33 * 9 * 5);
   copy = {};

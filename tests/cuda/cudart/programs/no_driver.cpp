@@ -14,7 +14,7 @@ int main() {
   CHECK_CODE(cudaErrorInsufficientDriver, cudaDeviceSynchronize());
   CHECK_CODE(cudaErrorInsufficientDriver, cudaPeekAtLastError());
   CHECK_CODE(cudaErrorInsufficientDriver, cudaGetLastError());
-  // Versions are known without one.
+  // Versions are known without a driver.
   OK(cudaDriverGetVersion(&value));
   CHECK(value == 0);
   OK(cudaRuntimeGetVersion(&value));

@@ -15,8 +15,8 @@ static unsigned long long id_of(cudaStream_t stream) {
   return id;
 }
 
-// A null stream means the thread's own default stream, which is another one in each thread and not the legacy
-// one.
+// A null stream means the thread's own default stream, which differs from thread to thread and from the
+// legacy stream.
 static void streams_are_apart() {
   unsigned long long ids[2] = {};
   int* values = nullptr;
@@ -34,7 +34,7 @@ static void streams_are_apart() {
     OK(cudaStreamSynchronize(cudaStreamPerThread));
     CHECK(result == 20);
   };
-  // Both threads live at the same time, so that neither can inherit the other's stream.
+  // Both threads live at the same time, so that neither can inherit the stream of the other.
   std::thread first([&] {
     work(0);
     std::thread second([&] { work(1); });

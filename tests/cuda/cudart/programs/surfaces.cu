@@ -1,4 +1,5 @@
-// Surfaces over arrays of every kind, copies of arrays in all directions, and what arrays count.
+// Surfaces over arrays of every kind, copies of arrays in all directions, and the memory that arrays are
+// charged.
 #include <cstring>
 #include <vector>
 
@@ -102,7 +103,7 @@ void copies() {
   for (int i = 0; i < width * height; ++i) pageable[i] = pinned[i] = i * 3;
   cudaStream_t stream = nullptr;
   OK(cudaStreamCreate(&stream));
-  // Pinned host, array, array, device, array, registered host; in a stream, and nobody waits in between.
+  // Pinned host, array, array, device, array, registered host; in a stream, without a wait in between.
   OK(cudaMemcpy2DToArrayAsync(first, 0, 0, pinned, row, row, height, cudaMemcpyHostToDevice, stream));
   OK(cudaMemcpy2DFromArrayAsync(linear, row, first, 0, 0, row, height, cudaMemcpyDeviceToDevice, stream));
   OK(cudaMemsetAsync(linear, 0xff, 4, stream));
@@ -122,7 +123,7 @@ void copies() {
       CHECK(back[y * width + x] == (from == 0 ? -1 : from * 3));
     }
   }
-  // Pageable memory, of which only a part is rows.
+  // Pageable memory, of which the copy uses only a part of each row.
   OK(cudaMemcpy2DToArray(first, 8, 3, pageable.data(), 80, 40, 10, cudaMemcpyHostToDevice));
   OK(cudaMemcpy2DFromArray(back.data(), 44, first, 8, 3, 40, 10, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 100; ++i) CHECK(back[i / 10 * 11 + i % 10] == (i / 10 * 20 + i % 10) * 3);
@@ -144,7 +145,7 @@ __global__ void add_one(cudaTextureObject_t from, cudaSurfaceObject_t to, int wi
   if (x < width && y < height) surf2Dwrite(tex2D<int>(from, x, y) + 1, to, x * 4, y);
 }
 
-// What one launch writes through a surface the next reads through a texture, to and fro.
+// One launch writes through a surface, and the next reads the result through a texture, to and fro.
 void order() {
   const int width = 300, height = 20, rounds = 20;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
@@ -172,7 +173,7 @@ void order() {
   OK(cudaMemcpy2DFromArray(back.data(), row, arrays[0], 0, 0, row, height, cudaMemcpyDeviceToHost));
   for (int i = 0; i < width * height; ++i) CHECK(back[i] == values[i] + rounds);
   for (int i = 0; i < 2; ++i) {
-    // The array first: what reads it still may.
+    // The array goes first: launches that read it still may do so.
     OK(cudaFreeArray(arrays[i]));
     OK(cudaDestroyTextureObject(textures[i]));
     OK(cudaDestroySurfaceObject(surfaces[i]));
@@ -180,7 +181,7 @@ void order() {
   OK(cudaStreamDestroy(stream));
 }
 
-// ---- what arrays count, and what lies outside of them
+// ---- charges for arrays, and accesses outside of them
 
 size_t free_memory() {
   size_t free = 0, total = 0;
@@ -188,7 +189,7 @@ size_t free_memory() {
   return free;
 }
 
-// For a tenant with a limit of 64 MiB: an array counts what it holds, until nothing reads it any more.
+// For a tenant with a limit of 64 MiB: an array is charged until nothing reads it any more.
 void quota() {
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float4>();
   const size_t one = 1024 * 256 * 16, before = free_memory();
@@ -201,7 +202,7 @@ void quota() {
   }
   CHECK_CODE(cudaErrorMemoryAllocation, cudaGetLastError());
   CHECK(arrays.size() == before / one);
-  // Nothing is charged for what was refused, or is impossible.
+  // Nothing is charged for an array that was refused or is impossible.
   CHECK_CODE(cudaErrorMemoryAllocation,
              cudaMalloc3DArray(&array, &format, make_cudaExtent(16384, 16384, 16384), 0));
   CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&array, &format, 1 << 30, 1 << 30));
@@ -223,7 +224,7 @@ __global__ void write_outside(cudaSurfaceObject_t s) {
   surf2Dwrite(1, s, 16 * 4, 0);
 }
 
-// Sticks: run it alone.
+// The error sticks: run this case alone.
 void outside() {
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
   cudaArray_t array = nullptr;
@@ -242,7 +243,7 @@ int main(int argc, char** argv) {
   const Case cases[] = {{"surfaces", surfaces}, {"volume_surfaces", volume_surfaces},
                         {"copies", copies},     {"order", order},
                         {"quota", quota},       {"outside", outside}};
-  // What sticks, and what needs a limit, is run by its name only.
+  // Cases whose error sticks, and cases that need a limit, run by their names only.
   const int all = sizeof cases / sizeof *cases;
   return run_cases(cases, argc == 1 ? all - 2 : all, argc, argv);
 }

@@ -1,5 +1,5 @@
-// Textures over arrays of every kind, linear and pitched memory.
-// What is expected is computed on the host; coordinates and values are such that linear filters are exact.
+// Textures over arrays of every kind, linear and pitched memory. The host computes the expected values;
+// coordinates and values are such that linear filters are exact.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,7 +18,7 @@ __global__ void sample_2d(cudaTextureObject_t t, float* out, int count, float sc
   out[i] = tex2D<float>(t, x * scale, y * scale);
 }
 
-// A texel's index anywhere, to one inside, or -1 for the border.
+// The index inside for a texel's index anywhere, or -1 for the border.
 int inside(int i, int n, cudaTextureAddressMode mode) {
   switch (mode) {
     case cudaAddressModeWrap:
@@ -110,7 +110,7 @@ bool is_near(float got, unsigned char byte) {
   return std::fabs(got - byte / 255.0f) < 1e-6f;
 }
 
-// Bytes told as numbers in [0, 1], in an array of one dimension and in linear memory.
+// Bytes read as numbers in [0, 1], in an array of one dimension and in linear memory.
 void bytes_as_numbers() {
   const int width = 100, count = 500;
   std::vector<uchar4> texels(width);
@@ -140,7 +140,7 @@ void bytes_as_numbers() {
   linear.res.linear.desc = format;
   linear.res.linear.sizeInBytes = width * 4;
   t = texture(linear, desc);
-  const int around = width + 10;  // what lies outside is 0
+  const int around = width + 10;  // texels outside are 0
   fetch<<<(around + kBlock - 1) / kBlock, kBlock>>>(t, out.device(), around);
   got = out.get();
   for (int i = 0; i < around; ++i) {
@@ -295,7 +295,7 @@ void gathering() {
 
 }  // namespace
 
-// Of textures_told.cu.
+// From textures_told.cu.
 void descriptions();
 void errors();
 

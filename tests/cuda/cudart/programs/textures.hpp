@@ -1,5 +1,4 @@
-// What the programs of textures and of surfaces share: descriptions, objects, and results that the host
-// reads.
+// Shared by the programs of textures and of surfaces: descriptions, objects, and results that the host reads.
 #ifndef FAIRGV_TESTS_CUDA_CUDART_PROGRAMS_TEXTURES_HPP
 #define FAIRGV_TESTS_CUDA_CUDART_PROGRAMS_TEXTURES_HPP
 

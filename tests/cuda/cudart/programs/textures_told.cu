@@ -1,4 +1,4 @@
-// What is told of textures and their arrays, and what is refused: cases of the program "textures".
+// Queries of textures and their arrays, and refused calls: cases of the program "textures".
 #include <cstring>
 #include <vector>
 
@@ -43,7 +43,7 @@ void descriptions() {
   OK(cudaGetTextureObjectResourceViewDesc(&told_view, t));
   CHECK(told_resource.resType == cudaResourceTypeArray && told_resource.res.array.array == array);
   CHECK(told.readMode == cudaReadModeElementType && told.normalizedCoords == 0);
-  // NVIDIA's driver 580 tells others than it was given.
+  // NVIDIA's driver 580 returns other values than it was given.
   if (!is_system_driver()) {
     CHECK(told.addressMode[1] == cudaAddressModeBorder && told.borderColor[0] == -7);
     CHECK(told.maxAnisotropy == 4);
@@ -54,7 +54,7 @@ void descriptions() {
   CHECK(out.get()[0] == 2 * 16 + 1 && out.get()[1] == 4 * 16 + 1);
   OK(cudaDestroyTextureObject(t));
   t = texture(resource, desc);
-  // NVIDIA's driver 580 makes one up.
+  // NVIDIA's driver 580 makes up a view.
   if (!is_system_driver()) {
     CHECK_CODE(cudaErrorInvalidValue, cudaGetTextureObjectResourceViewDesc(&told_view, t));
     (void)cudaGetLastError();
@@ -80,7 +80,7 @@ void refused(const cudaResourceDesc& resource, const cudaTextureDesc& desc) {
 
 }  // namespace
 
-// With handles that were made up or are no more: not for drivers that take every handle for good.
+// With handles that were made up or are gone: not for drivers that accept every handle.
 void errors() {
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
   cudaArray_t array = nullptr;
@@ -88,7 +88,7 @@ void errors() {
   const auto plain = sampling(cudaAddressModeClamp, cudaFilterModePoint, false);
   refused(of_array(nullptr), plain);
   refused(of_array(reinterpret_cast<cudaArray_t>(&array)), plain);
-  refused(of_array(array), sampling(cudaAddressModeClamp, cudaFilterModeLinear, false));  // of integers
+  refused(of_array(array), sampling(cudaAddressModeClamp, cudaFilterModeLinear, false));  // integers
   // A surface takes an array that was made for it.
   const cudaResourceDesc resource = of_array(array);
   cudaSurfaceObject_t s = 0;
@@ -100,7 +100,7 @@ void errors() {
   CHECK_CODE(cudaErrorInvalidValue, cudaDestroyTextureObject(t));
   cudaTextureDesc told;
   CHECK_CODE(cudaErrorInvalidValue, cudaGetTextureObjectTextureDesc(&told, t));
-  // Memory: not aligned, longer than what was allocated, at nothing, with a pitch too short.
+  // Memory: not aligned, longer than its allocation, at a null address, with a pitch too short.
   int* memory = nullptr;
   OK(cudaMalloc(&memory, 4096));
   cudaResourceDesc linear = {};
@@ -127,7 +127,7 @@ void errors() {
   pitched.res.pitch2D.pitchInBytes = 1024;
   refused(pitched, plain);  // the last row lies outside
   OK(cudaFree(memory));
-  // Arrays: none of nothing, none beyond the device's largest, no mipmaps; and freed once.
+  // Arrays: none of size zero, none beyond the device's largest, no mipmaps; and freed only once.
   cudaArray_t bad = nullptr;
   CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&bad, &format, 0, 16));
   CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&bad, &format, 1 << 20, 16));

@@ -1,4 +1,5 @@
-// Kernels of the kind that programs are made of. Compiled by nvcc to PTX only; kernels_test.cpp runs the translation.
+// Kernels of the kind that programs are made of. nvcc compiles them to PTX only; kernels_test.cpp runs the
+// translation.
 #include <cuda_fp16.h>
 
 extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
@@ -87,7 +88,7 @@ extern "C" __global__ void early_exit(const int* in, int* out, int n) {
   out[threadIdx.x] = last[n - 1 - threadIdx.x];
 }
 
-// The last block to finish adds up what all blocks left.
+// The last block to finish adds up the results of all blocks.
 __device__ unsigned finished = 0;
 extern "C" __global__ void last_block(const int* in, int* partial, int* out) {
   __shared__ int sums[64];

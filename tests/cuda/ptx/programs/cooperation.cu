@@ -104,8 +104,8 @@ extern "C" __global__ void atomics(int* ints, unsigned long long* longs, float* 
   atomicAdd(doubles, 0.5);
 }
 
-// Sums of the first lanes of a warp, by steps that reach beyond them: `few` lanes of a warp that others have left on
-// another branch, and of a block that has no more threads.
+// Sums of the first lanes of a warp, by steps that reach beyond these lanes: `few` lanes of a warp whose
+// other lanes have taken another branch, and of a block that has no more threads.
 extern "C" __global__ void partial_sum(int* out, unsigned few) {
   int sum = threadIdx.x + 1;
   const unsigned mask = __ballot_sync(__activemask(), threadIdx.x < few);

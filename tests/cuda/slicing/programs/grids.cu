@@ -1,6 +1,6 @@
-// Kernels whose results depend on where their blocks are in the grid and on the grid's size. Compiled by nvcc to
-// PTX; equality_test.cpp runs the translation whole and in parts. All take the same parameters, of which the last
-// ends at an odd offset. `out` has room for every thread of the grid.
+// Kernels whose results depend on the places of their blocks in the grid and on the grid's size. nvcc
+// compiles them to PTX; equality_test.cpp runs the translation whole and in parts. All kernels take the same
+// parameters, of which the last ends at an odd offset. `out` has room for every thread of the grid.
 
 struct Place {
   unsigned block;
@@ -66,7 +66,7 @@ extern "C" __global__ void histogram(const unsigned* in, unsigned* out, unsigned
 
 __device__ unsigned blocks_done;  // back to zero after every launch
 
-// The last block that ends sums up what all blocks left: atomics with the size of the whole grid.
+// The last block that ends sums up the results of all blocks: atomics with the size of the whole grid.
 extern "C" __global__ void last_block_sums(const unsigned* in, unsigned* out, unsigned n, unsigned char salt) {
   __shared__ bool last;
   const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
@@ -102,12 +102,12 @@ extern "C" __global__ void in_functions(const unsigned* in, unsigned* out, unsig
   out[own.block * threads_of_block() + own.thread] = value;
 }
 
-// Reads nothing of its own; all comes from the function.
+// The kernel reads none of the values itself; the function that it calls does.
 extern "C" __global__ void only_in_functions(const unsigned* in, unsigned* out, unsigned n, unsigned char salt) {
   atomicAdd(&out[in[0] % n], deeper(in, salt));
 }
 
-// Does not ask for its place.
+// The kernel does not ask for its place.
 extern "C" __global__ void placeless(const unsigned* in, unsigned* out, unsigned n, unsigned char salt) {
   atomicAdd(&out[(threadIdx.x + salt) % n], in[threadIdx.x % n]);
 }

@@ -1,5 +1,5 @@
-// Kernels that must run whole, in the words that nvcc finds for them, beside one that need not. Compiled by nvcc to
-// PTX (relocatable, for launches by the device); rewrite_test.cpp looks at the rewriting.
+// Kernels that must run whole, in the form that nvcc gives them, beside a kernel that need not. nvcc compiles
+// them to PTX (relocatable, for launches by the device); rewrite_test.cpp looks at the rewriting.
 #include <cooperative_groups.h>
 
 __device__ __noinline__ unsigned place() { return blockIdx.x * blockDim.x + threadIdx.x; }

@@ -1,4 +1,4 @@
-// What nvcc makes when nobody says -cudart shared: the runtime is in the program.
+// A program as nvcc makes it without -cudart shared: the runtime is in the program.
 __global__ void nothing() {}
 
 int main() {

@@ -1,4 +1,4 @@
-// Buffers: reads, writes, copies, fills, sub-buffers, and memory of the host's.
+// Buffers: reads, writes, copies, fills, sub-buffers, and host memory.
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -41,7 +41,7 @@ TEST_F(Buffers, TakeTheirTurnInLargeTransfersThatDoNotBlock) {
   const Buffer buffer = make_buffer(size);
   const Bytes data = random_bytes(size);
   for (int round = 0; round < 10; ++round) {
-    // Behind what the queue still holds, where the call must not wait.
+    // Behind commands that the queue still holds, where the call must not wait.
     EventHandle gate = make_user_event();
     EventHandle filled;
     const auto value = static_cast<std::uint8_t>(round);
@@ -56,7 +56,7 @@ TEST_F(Buffers, TakeTheirTurnInLargeTransfersThatDoNotBlock) {
     ASSERT_EQ(CL_SUCCESS, clSetUserEventStatus(gate, CL_COMPLETE));
     ASSERT_EQ(CL_SUCCESS, clFinish(plain));
     EXPECT_EQ(Bytes(size, value), back);
-    // And with an idle queue.
+    // With an idle queue, too.
     EventHandle done;
     ASSERT_EQ(CL_SUCCESS,
               clEnqueueReadBuffer(plain, buffer, CL_FALSE, 0, size, back.data(), 0, nullptr, done.out()));

@@ -21,7 +21,7 @@ TEST_F(Images, ThatCannotBeMadeAreRefusedWithTheSpecificationsErrors) {
   EXPECT_EQ(CL_INVALID_HOST_PTR, error_of(0, &kFormat, &description, &byte));
   EXPECT_EQ(CL_INVALID_VALUE,
             error_of(CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, &kFormat, &description, nullptr));
-  if (is_bare_pocl()) return;  // has other errors for the following
+  if (is_bare_pocl()) return;  // other errors for the calls below
   const cl_image_format strange{CL_RGB, CL_FLOAT};
   EXPECT_EQ(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, error_of(0, &strange, &description, nullptr));
   description.image_width = device_info<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_WIDTH) + 1;

@@ -8,7 +8,7 @@
 namespace fairgv::test::images {
 namespace {
 
-/// An image of random contents, what it must hold, and a random box of it.
+/// An image of random contents, its expected contents, and a random box of it.
 class ImageOfEachKind : public Images, public testing::WithParamInterface<Kind> {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// Images: what they answer, their pitches, the host's memory, buffers, kernels, formats.
+// Images: queries, pitches, host memory, buffers, kernels, formats.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -29,7 +29,7 @@ TEST_F(Images, AnswerQueriesAboutTheirDescription) {
   cl_uint unknown = 0;
   EXPECT_EQ(CL_INVALID_VALUE, clGetImageInfo(image, 0x1234, sizeof(unknown), &unknown, nullptr));
   const Buffer buffer = make_buffer(64);
-  if (is_bare_pocl()) return;  // takes a buffer for an image here
+  if (is_bare_pocl()) return;  // it takes a buffer for an image here
   EXPECT_EQ(CL_INVALID_MEM_OBJECT, clGetImageInfo(buffer, CL_IMAGE_WIDTH, 0, nullptr, nullptr));
 }
 

@@ -1,6 +1,6 @@
 // Every way to allocate device memory, one row each: charged exactly, refused at the limit, free again after
-// the release. Runs as a tenant with a limit (containment/quota_test.cpp) and asks `fairgv ps` what it is
-// charged.
+// the release. Runs as a tenant with a limit (containment/quota_test.cpp) and reads its charges from `fairgv
+// ps`.
 #include <sys/types.h>
 
 #include <chrono>
@@ -21,10 +21,11 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kBytes = 4 * kMiB;
 constexpr std::size_t kSide = 1024;  // of images of kBytes
 
-/// What one allocation made, to be released by its destruction; empty: refused.
+/// The object that one allocation made; its destruction releases the object. Empty: the allocation was
+/// refused.
 using Made = std::shared_ptr<void>;
 
-/// Makes something in a context. CL_INVALID_OPERATION means that the device has no such thing.
+/// Makes an object in a context. CL_INVALID_OPERATION means that the device has no objects of this kind.
 using Make = std::function<Made(cl_context context, cl_int& error)>;
 
 Made held(cl_mem object) {
@@ -110,7 +111,7 @@ Made svm(cl_context context, cl_int& error) {
   return Made(pointer, [context](void* each) { clSVMFree(context, each); });
 }
 
-// -- in another object's memory; the other is made first and released with it
+// -- in the memory of a second object, which is made first and released with the object
 
 Made with(const Made& owner, cl_mem part) {
   const Made object = held(part);
@@ -152,7 +153,7 @@ void PrintTo(const Path& path, std::ostream* out) {
 
 class Quota : public OpenCL {
  protected:
-  /// What `fairgv ps` says of this process' tenant on the device.
+  /// The value that `fairgv ps` shows for this process' tenant on the device.
   static std::uint64_t ask(const char* key) {
     const auto ps = harness::run({{harness::beside("fairgv"), "ps", "--json"}, {}});
     EXPECT_TRUE(ps);
@@ -191,15 +192,15 @@ TEST_P(EachPath, IsChargedRefusedAndReturnedExactly) {
   made.reset();
   ASSERT_TRUE(comes_to(before)) << "charged still: " << charged();
 
-  // All but one byte less than it needs.
+  // One byte less than the object needs.
   const std::uint64_t limit = ask("memory_limit");
   Buffer filler = make_buffer(limit - before - path.bytes + 1);
   ASSERT_NE(filler.get(), nullptr);
   EXPECT_FALSE(path.make(context, error));
   EXPECT_EQ(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  EXPECT_EQ(charged(), limit - path.bytes + 1) << "what was refused is charged";
+  EXPECT_EQ(charged(), limit - path.bytes + 1) << "the refused object is charged";
 
-  // Exactly as much as it needs, and at once: a release comes before what is asked for after it.
+  // Exactly as much as the object needs, and at once: a release comes before a later allocation.
   clReleaseMemObject(filler.give_up());
   filler = make_buffer(limit - before - path.bytes);
   made = path.make(context, error);
@@ -230,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Path{"BufferOverSharedVirtualMemory", buffer_over_svm}),
     [](const auto& test) { return std::string(test.param.name); });
 
-/// What is released while commands use it is charged until they have ended.
+/// Objects that are released while commands use them are charged until the commands have ended.
 TEST_F(Quota, AnObjectInUseIsChargedUntilItIsGone) {
   const std::uint64_t before = charged();
   const EventHandle gate = make_user_event();
@@ -247,7 +248,7 @@ TEST_F(Quota, AnObjectInUseIsChargedUntilItIsGone) {
   EXPECT_TRUE(comes_to(before));
 }
 
-/// Once clFinish has returned, nothing of what was released before holds memory any more.
+/// Once clFinish has returned, objects that were released before hold no memory any more.
 TEST_F(Quota, AFinishedCommandDoesNotStandInTheWay) {
   const std::uint64_t most = ask("memory_limit") - charged();
   const cl_uint zero = 0;

@@ -10,7 +10,7 @@ namespace {
 
 using Triple = std::array<std::size_t, 3>;
 
-/// One side of a rectangle transfer: where the box lies in linear memory.
+/// One side of a rectangle transfer: the place of the box in linear memory.
 struct Side {
   Triple origin{};
   std::size_t row_pitch = 0;

@@ -1,4 +1,4 @@
-// Threads that allocate, use and release memory at random: nothing that fits is ever refused.
+// Threads that allocate, use and release memory at random: no allocation that fits is ever refused.
 #include <cstdint>
 #include <random>
 #include <string>
@@ -11,15 +11,15 @@
 namespace fairgv::test {
 namespace {
 
-/// One thread's programs: objects of any size, used in any queue, released at any time. What it has not
-/// released stays within its share, so nothing may ever be refused.
+/// The calls of one thread: objects of any size, used in any queue, released at any time. Its objects that
+/// are not yet released stay within its share, so no allocation may ever be refused.
 class RandomUser {
  public:
   RandomUser(cl_context context, std::vector<cl_command_queue> queues, std::uint64_t share,
              std::uint64_t seed)
       : context_(context), queues_(std::move(queues)), share_(share), random_(seed) {}
 
-  /// The error of the first allocation that failed, in which round.
+  /// The error of the first allocation that failed, and the round in which it failed.
   std::string run(int rounds) {
     for (int round = 0; round < rounds; ++round) {
       if (!held_.empty() && pick(2) == 0) {
@@ -83,7 +83,7 @@ TEST_F(Release, AtRandomMakesRoomForEverythingThatFits) {
   const QueueHandle queues[] = {make_queue(), make_queue(),
                                 make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)};
   constexpr std::uint64_t kThreads = 3;
-  // Small objects are charged in whole pieces at most, and the session keeps a little for what comes next.
+  // Small objects are charged in whole pieces at most, and the session keeps a little for later allocations.
   const std::uint64_t share = (limit - limit / 8) / kThreads;
   std::vector<std::thread> threads;
   std::vector<std::string> outcomes(kThreads);

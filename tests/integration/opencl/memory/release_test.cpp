@@ -1,5 +1,5 @@
-// Memory that the program has released counts for what it allocates next: whatever uses it still, and
-// however the program waits, or not at all.
+// Memory that the program has released is free for its next allocation, although commands may still use it,
+// and however the program waits, or without a wait.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -16,7 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 struct Use {
   const char* name;
-  /// Allocates `bytes`, enqueues what uses it, and releases it. The error of the allocation.
+  /// Allocates `bytes`, enqueues a command that uses the memory, and releases it. Returns the error of the
+  /// allocation.
   cl_int (*round)(Release& test, std::uint64_t bytes, cl_uint number);
 };
 
@@ -96,7 +97,7 @@ cl_int ReleaseAfterEachUse::launch_on_image(Release& test, std::uint64_t bytes, 
 cl_int ReleaseAfterEachUse::free_shared_memory(Release& test, std::uint64_t bytes, cl_uint) {
   void* const made = clSVMAlloc(of(test).context, CL_MEM_READ_WRITE, bytes, 0);
   if (made == nullptr) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  // A program has to wait before it frees (OpenCL 3.0, clSVMFree): here, for one command of two.
+  // A program has to wait before it frees memory (OpenCL 3.0, clSVMFree): here, for one command of two.
   const cl_uint pattern = 3;
   EventHandle filled;
   EXPECT_EQ(CL_SUCCESS, clEnqueueSVMMemFill(of(test).queue, made, &pattern, sizeof(pattern), bytes, 0,
@@ -213,7 +214,7 @@ double refusal(const std::function<cl_int()>& allocate) {
   return std::chrono::duration<double>(Clock::now() - from).count();
 }
 
-constexpr double kAtOnce = 1;  // seconds; nothing here ends by itself
+constexpr double kAtOnce = 1;  // seconds; no command here ends by itself
 
 TEST_F(Release, OfMemoryThatAUserEventHoldsMakesRoomOnlyOnceTheEventIsSet) {
   const std::uint64_t bytes = limit * 7 / 8;
@@ -233,7 +234,7 @@ TEST_F(Release, OfMemoryThatAUserEventHoldsMakesRoomOnlyOnceTheEventIsSet) {
     return outcome;
   };
   EXPECT_LT(refusal(allocate), kAtOnce);
-  // Behind it in the same queue, and across queues.
+  // Behind the command in the same queue, and across queues.
   const QueueHandle other = make_queue();
   EXPECT_LT(refusal(allocate), kAtOnce);
   EXPECT_EQ(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
@@ -280,7 +281,7 @@ TEST_F(Release, OfAnArgumentGivesItsMemoryBack) {
   clReleaseMemObject(first);
   const cl_mem second = buffer_of(bytes, error);
   ASSERT_EQ(error, CL_SUCCESS) << "the kernel still has it as its argument";
-  // A launch that would use it does not run on somebody else's memory.
+  // A launch that would use the argument does not run on another object's memory.
   const std::size_t global = 64;
   EventHandle end;
   const cl_int sent =

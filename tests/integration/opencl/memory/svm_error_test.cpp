@@ -1,4 +1,4 @@
-// What the calls of shared virtual memory refuse (OpenCL 3.0, 5.6).
+// Errors of the calls of shared virtual memory (OpenCL 3.0, 5.6).
 #include "tests/integration/opencl/memory/svm_fixture.hpp"
 
 namespace fairgv::test {

@@ -1,4 +1,4 @@
-// What the tests of shared virtual memory have in common: allocations, and a skip where there is none.
+// Shared by the tests of shared virtual memory: allocations, and a skip where the device has no such memory.
 #pragma once
 
 #include <memory>

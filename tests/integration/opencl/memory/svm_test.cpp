@@ -296,14 +296,15 @@ TEST_F(Svm, IsUsedAgainOnceFreed) {
   }
 }
 
-/// In the child of a fork: a context and memory of its own. 0 if all went well, else the step that failed.
+/// Runs in the child of a fork, with a context and memory of its own. Returns 0, or the number of the step
+/// that failed.
 int use_shared_memory(cl_device_id device) {
   const ContextHandle context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr));
   if (context.get() == nullptr) return 1;
   cl_device_svm_capabilities capabilities = 0;
   clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof(capabilities), &capabilities, nullptr);
   void* const pointer = clSVMAlloc(context, CL_MEM_READ_WRITE, 4096, 0);
-  // A child may find its place taken; then it has none, and says so.
+  // A child may find its place in the address space taken; then it has no shared memory, and says so.
   if ((pointer != nullptr) != (capabilities != 0)) return 2;
   if (pointer == nullptr) return 0;
   const QueueHandle queue(clCreateCommandQueue(context, device, 0, nullptr));

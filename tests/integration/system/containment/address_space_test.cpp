@@ -7,7 +7,7 @@
 namespace fairgv::integration {
 namespace {
 
-/// How much address space a program has, in MiB, and FAIRGV_DIRECT_MEMORY.
+/// A program's address space in MiB, and its FAIRGV_DIRECT_MEMORY.
 struct Limit {
   const char* name;
   std::uint64_t mib;
@@ -24,7 +24,7 @@ struct AddressSpace : System, ::testing::WithParamInterface<Limit> {
     System::SetUp();
   }
 
-  /// The program under the limit, with what it says on standard error among its lines.
+  /// The program under the limit, with its standard error among the lines of its output.
   harness::CommandLine limited(std::vector<std::string> program) {
     std::string line = "ulimit -v " + std::to_string(GetParam().mib * 1024) + "; exec";
     for (const std::string& word : program) line += " '" + word + "'";
@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(Each, AddressSpace,
                                            Limit{"HalfAGiBNotDirect", 512, "off"}),
                          [](const auto& test) { return std::string(test.param.name); });
 
-/// Programs may hold as many buffers as without the limit: what does not fit into the arena is the driver's.
+/// Programs may hold as many buffers as without the limit: buffers that do not fit into the arena go to the
+/// driver.
 TEST_P(AddressSpace, MoreBuffersThanTheArenaHoldsAreTheDrivers) {
   const std::string bytes = std::to_string(GetParam().mib * kMiB / 16);
   std::vector<std::string> program{harness::beside("quota_program"), "hold"};

@@ -49,8 +49,8 @@ TEST_F(CagedSystem, ServesAnotherUserRightly) {
   ASSERT_TRUE(result) << result.error().message;
 }
 
-/// What a program may include, its own process reads: here from folders that only its user may enter, which
-/// the worker does not see.
+/// The program's own process reads its include files: here from folders that only its user may enter, and
+/// that the worker does not see.
 const std::vector<std::string> kIncludes{harness::beside("opencl_api_test"), "--gtest_filter=Includes.*"};
 
 TEST_F(CagedSystem, BuildsWithHeadersThatOnlyTheirUserMayRead) {
@@ -76,7 +76,7 @@ TEST_F(CagedSystem, OfAUsersOwnBuildsWithHeadersThatItsWorkersMayNotOpen) {
   ASSERT_TRUE(finished);
   EXPECT_EQ(finished->status, 0) << joined(finished.value());
   if (fs::exists(socket)) (void)harness::run(command({"stop"}));
-  // What a worker has laid out for its driver is gone with it.
+  // The files that a worker laid out for its driver are gone with the worker.
   for (const auto& entry : fs::recursive_directory_iterator(folder / "cache")) {
     EXPECT_FALSE(entry.path().filename().string().starts_with("fairgv-build-")) << entry.path();
   }

@@ -1,5 +1,5 @@
-// Clients, workers and the daemon are killed: the others go on, `fairgv ps` tells the truth, nothing is left
-// behind.
+// Clients, workers and the daemon are killed: the others go on, `fairgv ps` shows the true state, nothing is
+// left behind.
 #include <poll.h>
 
 #include <algorithm>
@@ -172,7 +172,8 @@ TEST(EndingDaemon, IsReplacedByRunThatItHangsUpOn) {
   auto bound = Listener::bind(socket, 0600);
   ASSERT_TRUE(bound) << bound.error().message;
   std::optional<Listener> listener(std::move(bound).value());
-  // As when it is killed: whoever connects at the last moment is hung up on, and then nobody listens.
+  // As when the daemon is killed: a client that connects at the last moment is hung up on, and then nobody
+  // listens.
   std::thread ending([&listener] {
     pollfd caller{listener->fd(), POLLIN, 0};
     ASSERT_EQ(::poll(&caller, 1, 20'000), 1);

@@ -1,5 +1,5 @@
-// Users who take all that they can of the daemon's socket, with the programs as they are installed: `fairgv
-// ps` and `fairgv stop` of root's work at once.
+// Users who take as much of the daemon's socket as they can, with the programs as they are installed: root's
+// `fairgv ps` and `fairgv stop` work at once.
 #include <sys/resource.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A tenant scribbles random bytes over all that it shares, again and again: the daemon serves on, its
-// neighbour's results are right, its tenant's other sessions go on, every end is logged with its reason, and
+// A tenant scribbles random bytes over all memory that it shares, again and again: the daemon serves on, the
+// neighbour's results are right, the tenant's other sessions go on, every end is logged with its reason, and
 // nothing is left behind.
 #include <filesystem>
 #include <regex>
@@ -40,14 +40,15 @@ TEST_F(Hostile, ATenantThatScribblesOverItsSegmentHurtsOnlyItsOwnSession) {
   const pid_t daemon = ps()["daemon"]["pid"];
   const std::string files = "/proc/" + std::to_string(daemon) + "/fd";
   neighbour_computes();
-  // A session that is ending is not shown any more, but has its descriptors until its worker is reaped.
+  // A session that is ending is not shown any more, but keeps its descriptors until its worker is reaped.
   const auto has_workers = [&] {
     std::ifstream children("/proc/" + std::to_string(daemon) + "/task/" + std::to_string(daemon) +
                            "/children");
     return children.peek() != std::ifstream::traits_type::eof();
   };
   ASSERT_TRUE(eventually([&] { return !has_workers(); }));
-  // What was reaped, and who asked for the report, is let go of a moment later: a count that does not change.
+  // The daemon closes a reaped worker's descriptors, and its connection to `fairgv ps`, a moment later: wait
+  // for a count that does not change.
   std::size_t files_before = entries(files);
   int looks_alike = 0;
   ASSERT_TRUE(eventually([&] {
@@ -56,7 +57,7 @@ TEST_F(Hostile, ATenantThatScribblesOverItsSegmentHurtsOnlyItsOwnSession) {
     return looks_alike == 20;
   }));
 
-  // It outlives the test.
+  // The tenant's other session outlives the test.
   auto fellow = harness::Child::start(tenancy->tenant(
       "hostile", 1,
       {workload("computeLoop"), "--seconds", "3600", "--iterations", "200", "--progress-ms", "50"}));

@@ -1,5 +1,5 @@
-// Somebody else's process where a user's daemon would be. Programs and tools say why they do not talk to it,
-// and it hears not one byte.
+// Another user's process in the place of a user's daemon. Programs and tools say why they do not talk to it,
+// and it receives not one byte.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -31,8 +31,8 @@ constexpr uid_t kVictim = 23'456;
 constexpr uid_t kImpostor = 23'457;
 constexpr const char* kFarewell = "this is the test";
 
-/// Listens as the impostor. Of each connection it takes the first packet, and hangs up; it counts what the
-/// test has not sent.
+/// Listens as the impostor. It takes the first packet of each connection, and hangs up; it counts packets
+/// that the test has not sent.
 class Impostor {
  public:
   struct Heard {
@@ -55,11 +55,12 @@ class Impostor {
     ::waitpid(child_, nullptr, 0);
   }
 
-  /// What it has heard until now: connections are taken in their order, so the test's own is the last.
+  /// The packets heard until now: the impostor takes connections in their order, so the test's own is the
+  /// last.
   Heard heard() const {
     const auto last = Socket::connect(path_);
     EXPECT_TRUE(last && last->send(kFarewell));
-    // The bound only keeps a test that fails from hanging: a real daemon may have taken the place.
+    // The bound only prevents a failing test from hanging: a real daemon may have taken the place.
     pollfd report{report_.get(), POLLIN, 0};
     Heard all;
     if (::poll(&report, 1, 30'000) != 1) {
@@ -108,7 +109,7 @@ struct AnImpostor : ::testing::Test {
     ASSERT_EQ(::chown(path.c_str(), owner, owner), 0);
   }
 
-  /// A command of the victim's, whose lines of both outputs those are.
+  /// A command that the victim runs, with the lines of both its outputs.
   static harness::Finished as_victim(const std::string& command) {
     const std::string number = std::to_string(kVictim);
     auto finished =
@@ -121,7 +122,7 @@ struct AnImpostor : ::testing::Test {
     return std::move(finished).value();
   }
 
-  /// Everything that would talk to a daemon fails with one line of FairGV's, which says this.
+  /// Every program that would talk to a daemon fails with one line of FairGV's, which contains `why`.
   static void expect_refusals(const std::string& why) {
     const std::string fairgv = harness::beside("fairgv");
     const std::string program = harness::beside("workloads/matrixMul") + " --repetitions 1";

@@ -12,7 +12,7 @@ namespace {
 struct Case {
   const char* name;
   std::string command;              // for /bin/sh, in a temporary folder
-  std::vector<const char*> expect;  // what the line must mention
+  std::vector<const char*> expect;  // the words of the line
 };
 
 void PrintTo(const Case& test, std::ostream* out) {

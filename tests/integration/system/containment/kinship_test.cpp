@@ -1,5 +1,5 @@
-// A kernel leaves a process behind that tries to outlive everything: with its session it ends, whatever the
-// daemon may do to see to that, and so does the session's memory.
+// A kernel leaves a process behind that tries to outlive everything: the process ends with its session,
+// whatever means the daemon has to ensure that, and so does the session's memory.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOtherUser = "65534";
 
-/// The daemon's log where nothing holds a worker's processes together.
+/// The daemon's log message where nothing holds a worker's processes together.
 constexpr const char* kLookedFor = "processes that a worker starts are looked for when it ends";
 
 using File = std::pair<dev_t, ino_t>;
@@ -42,7 +42,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
-/// What runs of this build's worker program, not only in a daemon's own children.
+/// The processes that run this build's worker program, not only a daemon's own children.
 std::vector<fs::path> worker_processes() {
   const auto program = file_at(harness::beside("fairgv-vgpu"));
   std::vector<fs::path> found;
@@ -69,7 +69,7 @@ bool any_is_left(const std::set<File>& files) {
   return std::any_of(files.begin(), files.end(), [&](const File& file) { return now.contains(file); });
 }
 
-/// A daemon that may do only so much, and the programs of its user. `prefix` takes rights away.
+/// A daemon with limited rights, and the programs of its user. `prefix` takes rights away.
 struct ProcessLeftBehind : ::testing::Test {
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can take each of its rights away";
@@ -175,8 +175,8 @@ TEST_F(ProcessLeftBehind, IsKnownToADaemonAfterTheOneThatBeganTheSession) {
   end_program();
 }
 
-/// Number 1 of process numbers ignores the signal unless it sees to it, and PoCL's compiler has its own
-/// handler.
+/// Process number 1 ignores the signal unless it has a handler, and PoCL's compiler installs a handler of its
+/// own.
 TEST_F(WorkerAbort, IsReportedAsAnAbort) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP()

@@ -1,4 +1,4 @@
-// A program that takes more of its session than it may is refused with OpenCL's errors, and works on.
+// A program that takes more of its session than allowed is refused with OpenCL's errors, and works on.
 #include <sstream>
 
 #include "tests/integration/system/fixture.hpp"
@@ -10,7 +10,7 @@ constexpr int kOutOfResources = -5;
 constexpr int kOutOfHostMemory = -6;
 
 struct Refusal {
-  int count = 0;  // that it was given
+  int count = 0;  // that the program was given
   int error = 0;
   std::string afterwards;
 };
@@ -39,7 +39,7 @@ TEST_F(Limits, OfCommandsRefuseWhileAUserEventHoldsThem) {
   const Refusal refusal = run("commands = 5000", "commands");
   EXPECT_EQ(refusal.error, kOutOfResources);
   EXPECT_GE(refusal.count, 5'000);
-  EXPECT_LT(refusal.count, 5'000 + 20'000);  // what a ring holds
+  EXPECT_LT(refusal.count, 5'000 + 20'000);  // the room of a ring
   EXPECT_EQ(refusal.afterwards, "works");
 }
 

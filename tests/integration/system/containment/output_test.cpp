@@ -1,4 +1,4 @@
-// A kernel that writes what it likes to the worker's open files: the daemon's log stays a log.
+// A kernel that writes anything to the worker's open files: the daemon's log stays a log.
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -12,7 +12,8 @@ namespace fairgv::integration {
 namespace {
 
 struct HostileOutput : System {
-  /// Has a kernel do its worst with descriptors 0 to 2, and write the text so often to standard error.
+  /// Runs a kernel that does its worst with descriptors 0 to 2, and writes the text `times` times to standard
+  /// error.
   void print(const std::string& text, int times) {
     auto program = harness::Child::start(tenancy->tenant(
         "mallory", 1, {harness::beside("opencl_breakout"), "print", text, std::to_string(times)}));
@@ -71,7 +72,7 @@ TEST_F(HostileOutput, ThatFloodsIsCountedAndKeepsNobodyWaiting) {
   constexpr int kLines = 300'000;
   print("flood\n", kLines);
   ASSERT_TRUE(has_ended());
-  // The last words come when the worker is dead.
+  // The last lines come when the worker is dead.
   EXPECT_TRUE(eventually([&] { return count(log_lines(), " lines left out)") >= 1; }));
   EXPECT_LT(count(log_lines(), "its worker says: flood"), 200u);
 }

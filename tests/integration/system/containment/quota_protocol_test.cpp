@@ -1,4 +1,4 @@
-// Clients that the front end is not: one of an older release, which reserves no memory, and ones that lie.
+// Clients unlike the front end: a client of an older release, which reserves no memory, and clients that lie.
 // The worker counts by itself.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -51,7 +51,7 @@ struct RawClient : System {
     client->send(wire::CreateImage{image, context, CL_MEM_READ_WRITE, shape, {}});
     return image;
   }
-  /// How a command that uses the buffer ends.
+  /// The final status of a command that uses the buffer.
   std::int32_t use(wire::ObjectId buffer) {
     const wire::EventId done = client->events().acquire();
     wire::EnqueueFillBuffer fill;
@@ -65,7 +65,7 @@ struct RawClient : System {
     return client->wait(done);
   }
   std::uint64_t used() { return tenant("alice")["memory_used"][0]; }
-  /// Everything sent so far has been handled.
+  /// Returns when everything sent so far has been handled.
   void settle() { ASSERT_TRUE(client->call(wire::Ping{})); }
 
   session::Welcome welcome;
@@ -116,7 +116,7 @@ TEST_F(RawClient, HasItsSessionClosedForMakingMoreThanItReserved) {
   make_buffer(1);
   EXPECT_TRUE(eventually([&] { return client->lost(); }));
   EXPECT_TRUE(eventually([&] { return sessions_of("alice") == 0; }));
-  // What a worker holds counts until it is gone, which may be after its session is.
+  // A worker's memory counts until the worker is gone, which may be after its session's end.
   EXPECT_TRUE(eventually([&] { return ps()["devices"][0]["memory_used"] == 0; }));
 }
 

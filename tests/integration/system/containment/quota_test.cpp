@@ -1,5 +1,5 @@
 // Memory quotas of whole tenants: limits across processes, reserves, limits that change, and a ledger that
-// ends at zero whatever happens.
+// always ends at zero.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
@@ -33,10 +33,10 @@ struct QuotaSystem : System {
     return found.is_null() ? 0 : found["memory_used"][0].get<std::uint64_t>();
   }
 
-  /// What all tenants hold of device 0.
+  /// The memory of device 0 that all tenants hold.
   std::uint64_t used_by_all() { return ps()["devices"][0]["memory_used"]; }
 
-  /// The error of each allocation of `quota_program hold`, once it has made all.
+  /// The error of each allocation of `quota_program hold`, once the program has made all of them.
   static std::vector<int> errors_of(harness::Child& child) {
     std::vector<int> errors;
     bool done = false;
@@ -113,7 +113,7 @@ TEST_F(QuotaSystem, ATenantCanBeGivenNothing) {
   auto program = start("alice", "", {"quota_program", "hold", "1"});
   EXPECT_EQ(errors_of(program), std::vector{CL_INVALID_BUFFER_SIZE}) << "no device has a byte for it";
   auto wish = start("bob", "0", {"quota_program", "hold", "1"});
-  EXPECT_EQ(errors_of(wish), std::vector<int>{}) << "who asks for nothing is told that it is a mistake";
+  EXPECT_EQ(errors_of(wish), std::vector<int>{}) << "a wish for no memory is reported as a mistake";
 }
 
 TEST_F(QuotaSystem, DeathReturnsEverything) {
@@ -130,7 +130,7 @@ TEST_F(QuotaSystem, DeathReturnsEverything) {
   EXPECT_TRUE(eventually([&] { return used_by_all() == 0; })) << "of a killed worker";
 }
 
-/// 4 processes with 8 threads each; what all of them hold, seen from outside, stays within the limit.
+/// 4 processes with 8 threads each; the memory of all of them, seen from outside, stays within the limit.
 TEST_F(QuotaSystem, AStormOfManyThreadsStaysWithinTheLimit) {
   const std::uint64_t seed = harness::printed_seed();
   std::vector<harness::Child> programs;
@@ -165,7 +165,7 @@ TEST_F(QuotaSystem, AStormOfManyThreadsStaysWithinTheLimit) {
   EXPECT_GT(most, 0);
   for (harness::Child& program : programs) EXPECT_EQ(program.wait(), 0);
   EXPECT_TRUE(eventually([&] { return sessions_of("alice") == 0; }));
-  // A session is not shown any more while its worker still ends, and still holds what it held.
+  // A session is not shown any more while its worker still ends, and the worker still holds its memory.
   EXPECT_TRUE(eventually([&] { return used_by_all() == 0; }));
 }
 
@@ -192,7 +192,7 @@ TEST_F(QuotaSystem, ALimitThatIsLoweredStopsNewAllocationsAndTakesNothing) {
   ASSERT_TRUE(read_until([&] { return last.error == CL_MEM_OBJECT_ALLOCATION_FAILURE; }));
   const std::uint64_t held = last.held;
   EXPECT_GE(held, 8 * kMiB);
-  EXPECT_EQ(used("alice"), held) << "what it held stays";
+  EXPECT_EQ(used("alice"), held) << "its memory stays charged";
   EXPECT_EQ(tenant("alice")["memory_limit"][0], 4 * kMiB);
   EXPECT_EQ(fairgv({"set", "alice", "--mem", std::to_string(held + 3 * kMiB)}).status, 0);
   ASSERT_TRUE(read_until([&] { return last.held > held && last.error == CL_MEM_OBJECT_ALLOCATION_FAILURE; }));
@@ -220,7 +220,7 @@ TEST_F(QuotaSystem, ADaemonThatIsReplacedKnowsTheLedger) {
   EXPECT_TRUE(eventually([&] { return used("alice") == 24 * kMiB; }));
 }
 
-// ---- what the configuration says
+// ---- limits in the configuration
 
 using QuotaConfiguration = QuotaSystem;
 

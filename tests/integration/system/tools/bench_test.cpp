@@ -1,4 +1,4 @@
-// Experiments run to their end and write what they promise; what they measure is for people to judge.
+// Experiments run to their end and write the files that they promise; people judge the measured figures.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& file) {
   return lines;
 }
 
-/// A folder for what they write; nothing to do in a build without benchmarks.
+/// A folder for the experiments' files; skips in a build without benchmarks.
 struct Experiments : ::testing::Test {
   void SetUp() override {
     if (!FAIRGV_BENCHMARKS) GTEST_SKIP() << "configured without benchmarks";
@@ -32,7 +32,7 @@ struct Experiments : ::testing::Test {
     const auto finished = harness::run({std::move(experiment), {}});
     return finished ? finished->status : -1;
   }
-  /// Runs it with a table and a figure, and returns the table's rows, the header first.
+  /// Runs the experiment with a table and a figure, and returns the table's rows, the header first.
   std::vector<std::string> rows_of(std::vector<std::string> experiment) const {
     experiment.insert(experiment.end(),
                       {"--quick", "--csv", folder / "table.csv", "--figure", folder / "figure.svg"});
@@ -124,7 +124,7 @@ TEST_F(Experiments, HowSteadyTheMachineIsIsTabledAndDrawn) {
   expect_figure_of({">by itself<", ">beside a busy core<"});
 }
 
-/// `fairgv bench` itself has a --help, which must not answer for those that it starts.
+/// `fairgv bench` itself has a --help, which must not answer for the experiments that it starts.
 TEST_F(Experiments, EachTellsItsOwnOptions) {
   const auto list = harness::run({{harness::beside("fairgv"), "bench"}, {}});
   ASSERT_TRUE(list && !list->lines.empty());

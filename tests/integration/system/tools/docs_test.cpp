@@ -1,5 +1,5 @@
-// The commands that the pages in docs/ show work as they stand there: every block that is marked "sh run",
-// beside a daemon of the page's own on which alice computes.
+// The commands in the pages of docs/ work as printed: every block that is marked "sh run" runs beside a
+// daemon of the page's own on which alice computes.
 #include <filesystem>
 #include <fstream>
 
@@ -27,7 +27,7 @@ std::vector<std::string> runnable_blocks(const fs::path& page) {
 }
 
 struct Docs : System {
-  /// The block as a script that ends at the first command that fails, in a folder of its own.
+  /// Runs the block as a script that ends at the first command that fails, in a folder of its own.
   int run_block(std::string block) const {
     const std::string program = "./my_program";
     const std::string one_of_ours = workload("matrixMul") + " --repetitions 3";

@@ -1,4 +1,4 @@
-// fairgv doctor on this machine, whatever is wrong with it.
+// fairgv doctor on this machine, whatever its faults.
 #include <filesystem>
 #include <fstream>
 

@@ -1,5 +1,5 @@
 // Experiments about overhead, waiting, accounting, slicing and crowds, run to their end: they write the table
-// that they promise. What they measure is for people to judge.
+// that they promise. People judge the measured figures.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +33,8 @@ struct SystemExperiments : ::testing::Test {
     return finished ? finished->status : -1;
   }
 
-  /// What the experiment writes: the first row names the columns. The line before it must name the machine.
+  /// The table that the experiment writes: the first row names the columns. The line before it must name the
+  /// machine.
   std::vector<Row> table_of(std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"--quick", "--csv", folder / "table.csv"});
     EXPECT_EQ(bench(std::move(arguments)), 0);
@@ -55,7 +56,7 @@ struct SystemExperiments : ::testing::Test {
   const harness::TemporaryFolder folder;
 };
 
-// While it is stopped, it measures nothing; a time that was never measured was 300 years.
+// While the probe is stopped, it measures nothing; a time that was never measured was 300 years.
 TEST_F(SystemExperiments, TheProbeOfACoreTellsNoTimesForSlicesInWhichItDidNotRun) {
   auto probe = harness::Child::start({{harness::beside("fairgv-probe-core"), "0.6"}, {}});
   ASSERT_TRUE(probe);
@@ -198,7 +199,7 @@ TEST_F(SystemExperiments, TheCostOfAPageOfMetricsIsTabledBesideItsControl) {
     const bool is_control = row % 2 == 0;
     EXPECT_EQ(table[row][2], is_control ? "0" : "3");
     EXPECT_LE(std::stod(table[row][6]), std::stod(table[row][7]));
-    // Of a second: a millisecond is a tenth of a per cent.
+    // Both are parts of a second: a millisecond is a tenth of a per cent.
     EXPECT_NEAR(std::stod(table[row][8]), std::stod(table[row][3]) / 10, 2e-5);
     EXPECT_EQ(std::stod(table[row][11]) > 0, !is_control) << "another process' CPU time was read";
   }
@@ -243,7 +244,7 @@ pid_t tenant_of(pid_t experiment) {
 }
 
 TEST_F(SystemExperiments, ADeadTenantEndsTheCrowdAtOnce) {
-  // Were it noticed only at the window's end, an hour from now, this test would never end.
+  // If the failure were noticed only at the window's end, an hour from now, this test would never end.
   auto crowd = harness::Child::start({{harness::beside("fairgv"), "bench", "crowd", "--tenants", "2",
                                        "--idle", "0", "--delay", "10", "--seconds", "3600"},
                                       {}});

@@ -1,4 +1,4 @@
-// The commands that the README shows work as they stand there.
+// The commands in the README work as printed.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -36,7 +36,7 @@ std::vector<std::string> examples(const std::string& word) {
 }
 
 struct Readme : System {
-  /// Runs a line of the README in a shell that finds our programs first and our daemon by the environment.
+  /// Runs a line of the README in a shell that finds our programs first, and our daemon by the environment.
   int run_line(std::string line) {
     if (const auto at = line.find("./my_program"); at != std::string::npos) {
       line.replace(at, 12, workload("matrixMul") + " --repetitions 3");
@@ -61,7 +61,7 @@ TEST_F(Readme, CommandsOfFairgvWork) {
   EXPECT_EQ(tenant("alice")["weight"], 4);
 }
 
-/// The lines of tools/tour that are to be typed.
+/// The lines of tools/tour that a reader types.
 std::string tour() {
   const auto printed = harness::run({{std::string(FAIRGV_SOURCE_DIR) + "/tools/tour"}, {}});
   EXPECT_TRUE(printed);
@@ -71,7 +71,7 @@ std::string tour() {
   return lines;
 }
 
-/// The README's terminal: what is typed, and what comes out.
+/// The README's terminal: the typed lines, and their output.
 std::string typed_in_the_readme() {
   std::string typed;
   for (const std::string& line : block_lines("console"))
@@ -86,7 +86,7 @@ TEST_F(Readme, TheTourAfterTheQuickstartCanBeTyped) {
   ASSERT_EQ(std::count(typed.begin(), typed.end(), '\n'), 4) << typed;
   ASSERT_TRUE(typed.ends_with("fairgv ps\n")) << typed;
   // The programs were just built, perhaps not in the folder of tools/quickstart. All lines come at once, as
-  // by pasting them, and no daemon is there yet.
+  // when pasted, and no daemon is there yet.
   const std::string folder = std::filesystem::path(harness::beside("fairgv")).parent_path();
   typed = "PATH=" + folder + ":" + folder + "/workloads:$PATH\n" + typed.substr(typed.find('\n') + 1);
   typed +=

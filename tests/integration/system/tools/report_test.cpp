@@ -1,5 +1,5 @@
-// fairgv bench all on this machine: whatever fails, what else there is to measure is measured, and the page
-// says so.
+// fairgv bench all on this machine: if one experiment fails, the others are still measured, and the page says
+// so.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -41,7 +41,7 @@ struct BenchAll : ::testing::Test {
 };
 
 TEST_F(BenchAll, GoesOnAfterAFailureAndTheStatusAndThePageSayWhatFailed) {
-  // There is no strace, which `syscalls` needs, and no gnuplot.
+  // This PATH has no strace, which `syscalls` needs, and no gnuplot.
   const fs::path programs = folder / "bin";
   fs::create_directory(programs);
   for (const auto& program : fs::directory_iterator("/usr/bin")) {

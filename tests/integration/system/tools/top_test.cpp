@@ -29,7 +29,7 @@ class TmuxTerminal {
   void resize(int columns, int rows) {
     tmux({"resize-window", "-x", std::to_string(columns), "-y", std::to_string(rows)});
   }
-  /// What is on the screen; `escapes`: with colours.
+  /// The text on the screen; `escapes`: with colours.
   std::string text(bool escapes = false) {
     return escapes ? tmux({"capture-pane", "-p", "-e"}) : tmux({"capture-pane", "-p"});
   }
@@ -117,7 +117,7 @@ TEST_F(Top, WaitsForADaemonThatIsGoneAndFindsTheNextOne) {
   ASSERT_EQ(fairgv({"stop"}).status, 0);
 }
 
-/// By which way it ends: a key, or a signal.
+/// The way in which it ends: a key, or a signal.
 struct TopEnds : Top, ::testing::WithParamInterface<const char*> {};
 
 TEST_P(TopEnds, AndLeavesTheTerminalAsItWas) {

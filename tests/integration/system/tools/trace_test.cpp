@@ -1,4 +1,4 @@
-// `fairgv trace` of real tenants: what it writes is in the format, and true.
+// `fairgv trace` of real tenants: its output has the right format, and is true.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -53,10 +53,10 @@ struct TraceSystem : System {
       ASSERT_LE(end_of(spans[i - 1]), spans[i]["ts"].get<double>() + kRounding) << spans[i - 1] << spans[i];
     }
   }
-  /// A worker reads the clock just before it looks whether it has the turn: microseconds, but for a
-  /// sanitizer.
+  /// A worker reads the clock just before it looks whether it has the turn: the difference is microseconds,
+  /// more with a sanitizer.
   static constexpr double kLook = FAIRGV_SANITIZED ? 5'000 : 200;
-  /// Each within a turn of its session.
+  /// Each command lies within a turn of its session.
   static void expect_within(const std::vector<json>& commands, const std::vector<json>& turns) {
     for (const json& command : commands) {
       const bool within = std::any_of(turns.begin(), turns.end(), [&](const json& turn) {
@@ -99,7 +99,7 @@ TEST_F(TraceSystem, HasGrantsThatNeverOverlapAndEveryLaunchWithinOne) {
 TEST_F(TraceSystem, RecordsALoneTenantsTurnThoughItIsNotOver) {
   auto alice = start_long_program("alice");
   ASSERT_TRUE(progresses(alice));
-  // A second trace of the same workers hears their names anew.
+  // A second trace of the same workers gets their names anew.
   for (int i = 0; i < 2; ++i) {
     const json trace = recorded({"--tenant", "alice", "--device", "0"});
     expect_format(trace);
@@ -112,7 +112,7 @@ TEST_F(TraceSystem, RecordsALoneTenantsTurnThoughItIsNotOver) {
   }
 }
 
-/// A call as the program itself saw it, in microseconds.
+/// A call with the times that the program itself saw, in microseconds.
 struct SeenCall {
   std::string name;
   double began, ended;
@@ -122,7 +122,7 @@ const std::set<std::string> kSeenCalls{"BuildProgram", "EnqueueReadBuffer", "Fin
                                        "WaitForEvents"};
 
 struct TracedCalls : TraceSystem {
-  /// What the program has said since. If nobody reads that, it makes no calls.
+  /// Reads the program's lines since the last time. If nobody reads them, the program makes no calls.
   void read_calls() {
     for (const std::string& line : program->read_lines()) {
       const auto call = harness::parse_line(line);
@@ -144,7 +144,7 @@ struct TracedCalls : TraceSystem {
     std::ifstream file(folder / "out.json");
     return json::parse(file, nullptr, false);
   }
-  /// As many seconds as the program needs to make each of these calls.
+  /// Records for as many seconds as the program needs to make each of these calls.
   json recorded_with_all_calls() {
     json trace;
     for (const int seconds : {1, 4, 16}) {
@@ -181,7 +181,7 @@ TEST_F(TracedCalls, LieWithinTheTimeThatTheProgramSawThemTake) {
     const std::string name = call["name"];
     const double began = call["ts"];
     const double ended = end_of(call);
-    if (!kSeenCalls.contains(name)) continue;  // made on the way, for instance to create a kernel
+    if (!kSeenCalls.contains(name)) continue;  // made inside another call, for instance to create a kernel
     names.insert(name);
     if (name == "Finish") {
       finish_ends_with_its_launch |= std::any_of(launches.begin(), launches.end(), [&](const json& launch) {
@@ -224,7 +224,7 @@ TEST_F(TraceSystem, RecordsCudaProgramsLikeOthers) {
 
 TEST_F(TraceSystem, SaysWhatItCannotDo) {
   const std::string file = folder / "out.json";
-  EXPECT_EQ(fairgv({"trace", "-o", file, "--seconds", "0.2"}).status, 1);  // nobody is there
+  EXPECT_EQ(fairgv({"trace", "-o", file, "--seconds", "0.2"}).status, 1);  // there are no tenants
   EXPECT_EQ(fairgv({"trace", "-o", file, "--tenant", "a b"}).status, 2);
   EXPECT_EQ(fairgv({"trace", "-o", folder / "no" / "folder", "--seconds", "0.2"}).status, 1);
   EXPECT_EQ(fairgv({"trace"}).status, 2);

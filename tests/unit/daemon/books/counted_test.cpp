@@ -77,7 +77,7 @@ TEST(WaitHistogram, IsRestoredFromItsFilledBuckets) {
 
 TEST(Waits, OfLateAreThoseOfTheLastHalfToWholeMinute) {
   Waits waits;
-  const Waits::Time start(600s);  // where a period begins
+  const Waits::Time start(600s);  // the begin of a period
   waits.add(8us, start + 1s);
   waits.add(9us, start + 31s);
   EXPECT_EQ(waits.recent(start + 32s).count(), 2u);
@@ -139,7 +139,7 @@ TEST(Entitlement, OfAllTogetherIsTheTimeInWhichAnybodyHadSessions) {
   EXPECT_NEAR(all, anybody, 1e4) << "seed " << seed;
 }
 
-// ---- what workers claim
+// ---- workers' claims
 
 struct Claims : ::testing::Test {
   session::DeviceTurn turn;
@@ -181,7 +181,7 @@ TEST_F(Claims, GoOnFromWhatWasBelievedBefore) {
   EXPECT_EQ(adopted.look(turn, start).launches, 5'000'000'001u);
 }
 
-// ---- the dispatcher enters them
+// ---- the dispatcher enters figures
 
 struct Counted : Turns {
   DeviceUse use(std::uint32_t tenant) { return use_of(dispatcher, TenantId{tenant}, now); }
@@ -230,7 +230,7 @@ TEST_F(Counted, EndedSessionsStayInTheTotals) {
   a.turn.interactive_cpu = 1;
   EXPECT_EQ(use(1).interactive, 1u);
   dispatcher.remove_session(SessionId{1}, now);
-  a.turn.slices = 99;  // nobody looks any more
+  a.turn.slices = 99;  // nobody looks at it any more
   EXPECT_EQ(use(1).interactive, 0u);
   EXPECT_EQ(use(1).work.slices, 5u);
   EXPECT_EQ(use(1).work.bytes, 4096u);

@@ -1,4 +1,4 @@
-// Limits and reserves as configuration, programs and administrators make them, and what workers ask.
+// Limits and reserves as configuration, programs and administrators set them, and the requests of workers.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/books/memory_book.hpp"

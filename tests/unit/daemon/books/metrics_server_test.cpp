@@ -1,4 +1,4 @@
-// HTTP as scrapers and others speak it, to the real server on real sockets.
+// HTTP as scrapers and other clients speak it, to the real server on real sockets.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -34,7 +34,7 @@ struct Metrics : ::testing::Test {
   static void say(const UniqueFd& fd, const std::string& text) {
     EXPECT_EQ(::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
-  /// Runs the server until the peer has hung up; what it has said.
+  /// Runs the server until the peer has hung up. Returns the server's text.
   std::string hear(const UniqueFd& fd, std::size_t piece = 65'536) {
     std::string text;
     std::string part(piece, '\0');
@@ -117,7 +117,7 @@ TEST_F(Metrics, ASlowReaderIsDropped) {
 }
 
 TEST_F(Metrics, ClientsThatStayKeepNobodyOut) {
-  page = std::string(std::size_t{8} << 20, 'x') + "\nup 1\n";  // more than a socket takes
+  page = std::string(std::size_t{8} << 20, 'x') + "\nup 1\n";  // more than a socket holds
   ASSERT_TRUE(server->listen("127.0.0.1:0", 0600));
   for (const char* const said : {"", "GET /metrics HTTP/1.1\r\n", "GET /metrics HTTP/1.1\r\n\r\n"}) {
     std::deque<UniqueFd> crowd;
@@ -126,7 +126,8 @@ TEST_F(Metrics, ClientsThatStayKeepNobodyOut) {
       if (*said != 0) (void)::send(crowd.back().get(), said, std::string_view(said).size(), MSG_NOSIGNAL);
       events->wait(Clock::now());
     }
-    EXPECT_TRUE(ask("GET /healthz HTTP/1.1\r\n\r\n").ends_with("ok\n")) << "beside those who say: " << said;
+    EXPECT_TRUE(ask("GET /healthz HTTP/1.1\r\n\r\n").ends_with("ok\n"))
+        << "beside clients that send: " << said;
   }
 }
 

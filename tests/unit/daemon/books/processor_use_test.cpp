@@ -53,7 +53,7 @@ TEST(ProcessorUse, BeyondTheShareAddsUpAndFallsAgain) {
 }
 
 TEST(ProcessorUse, OfOneProcessorForAMinuteIsNoOverdraftAmongEquals) {
-  // A driver that compiles: one of two processors, beside one tenant of the same weight.
+  // A driver that compiles: it uses one of two processors, beside one tenant of the same weight.
   ProcessorUse use;
   Duration charged{0};
   for (int i = 0; i < 60; ++i) charged += use.look(1s, 1s, 0s, 0.5, 2);
@@ -76,7 +76,7 @@ TEST(ProcessorUse, OfACompilerLeavesTheBurstToWhatFollows) {
 }
 
 TEST(ProcessorUse, OfACompilerThatIsSeenAfterItsEndIsHeldAgainstNobody) {
-  // A session whose processes are looked at since it first wanted the device, after a compilation.
+  // A session whose processes have been watched since it first wanted the device, after a compilation.
   ProcessorUse use;
   EXPECT_EQ(use.look(1s, 12s, 0s, 0.5, 2, 11s), 5500ms);
   EXPECT_EQ(use.overdraft(), 0ns);
@@ -116,7 +116,8 @@ TEST(ProcessorUse, OfMoreThanACompilerNeedsIsChargedEvenToAProgramThatCompiles) 
   EXPECT_GE(use.overdraft(), 4s);
 }
 
-/// However a tenant spreads its use over looks, it is charged all but the allowance and one burst.
+/// However a tenant spreads its use over looks, it is charged for all of it except the allowance and one
+/// burst.
 TEST(ProcessorUse, CannotBeHiddenBetweenLooks) {
   std::minstd_rand random(static_cast<unsigned>(harness::printed_seed()));
   for (int round = 0; round < 200; ++round) {

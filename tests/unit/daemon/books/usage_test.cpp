@@ -1,4 +1,4 @@
-// The usage store, who fills it, and the times that people ask for.
+// The usage store, the thread that fills it, and the times that people ask for.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -147,7 +147,7 @@ TEST_F(Usage, AFileThatIsNoStoreIsAnErrorThatNamesIt) {
   }
 }
 
-// SQLite would take up a journal that somebody else has left beside it.
+// SQLite would use a journal that another user has left beside the file.
 TEST_F(Usage, IsNotKeptWhereOthersMayLeaveFilesBesideIt) {
   std::filesystem::create_directory(folder / "shared");
   std::filesystem::permissions(folder / "shared", std::filesystem::perms(01777));
@@ -157,7 +157,7 @@ TEST_F(Usage, IsNotKeptWhereOthersMayLeaveFilesBesideIt) {
   EXPECT_FALSE(Store::open(folder / "link.db"));
 }
 
-// ---- the thread that writes it
+// ---- the thread that writes the store
 
 bool answers_come(const UsageWriter& writer) {
   pollfd answers{writer.answers_fd(), POLLIN, 0};
@@ -166,7 +166,7 @@ bool answers_come(const UsageWriter& writer) {
 
 TEST(UsageWriter, WritesWhatItIsGivenBeforeItAnswersAndEnds) {
   const harness::TemporaryFolder folder;
-  const std::string path = folder / "u/usage.db";  // it makes the folder
+  const std::string path = folder / "u/usage.db";  // the writer makes the folder
   {
     auto writer = UsageWriter::start({path, 36'500});
     ASSERT_TRUE(writer);
@@ -188,7 +188,7 @@ TEST(UsageWriter, WritesWhatItIsGivenBeforeItAnswersAndEnds) {
 TEST(UsageWriter, KeepsWhatItCannotWrite) {
   const harness::TemporaryFolder folder;
   const std::string path = folder / "usage.db";
-  std::filesystem::create_directory(path);  // where the file should be
+  std::filesystem::create_directory(path);  // a folder in the file's place
   auto writer = UsageWriter::start({path, 36'500});
   ASSERT_TRUE(writer);
   writer.value()->offer({row(kNoon, "a", 7, 1)});
@@ -203,7 +203,7 @@ TEST(UsageWriter, KeepsWhatItCannotWrite) {
   EXPECT_EQ(Store::open_to_read(path)->rows().value(), 1u);
 }
 
-// ---- what fills it
+// ---- the rows of the store
 
 struct Sampled : ::testing::Test {
   Sampled() {

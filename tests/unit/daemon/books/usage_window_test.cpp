@@ -33,7 +33,7 @@ TEST(UsageWindow, SpreadsAChargeOverTheTimeInWhichItArose) {
   const auto recent = window.within(at(10s));
   EXPECT_GE(recent, 235ms);
   EXPECT_LE(recent, 250ms);
-  // A quarter of a second later the older half of that has left.
+  // A quarter of a second later the older half of that use has left the window.
   EXPECT_LE(window.within(at(10'250ms)), 125ms);
 }
 

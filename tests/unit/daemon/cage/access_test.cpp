@@ -45,8 +45,8 @@ TEST_F(Access, TheAdminGroupMayWhatRootMay) {
 }
 
 TEST_F(Access, AConnectionMadeAsRootCountsAsRoots) {
-  // The kernel tells who connected, not who speaks: a program that gives up root keeps the connection that it
-  // made as root, and one that is handed on is that of its maker.
+  // The kernel reports the user who connected, not the user who speaks: a program that gives up root keeps
+  // the connection that it made as root, and a connection that is handed on stays its maker's.
   serve({});
   EXPECT_TRUE(as(0, {}, [&] {
     session::Hello hello;

@@ -1,4 +1,4 @@
-// A probe in a worker's cage: it is started as a worker is, and tells what it may do.
+// A probe in a worker's cage: it is started as a worker is, and reports its rights.
 #pragma once
 
 #include <fcntl.h>

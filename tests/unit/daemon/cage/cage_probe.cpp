@@ -1,5 +1,5 @@
-// Run in a cage in a worker's place: tries what a hostile kernel would, and says how each attempt ended, one
-// line "NAME WORD" each. Further arguments are paths to be tried.
+// Runs in a cage in a worker's place: makes a hostile kernel's attempts, and reports the end of each attempt
+// in a line "NAME WORD". Further arguments are paths to be tried.
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
@@ -71,7 +71,7 @@ long run_program() {
   return status == 0 ? 0 : -1;
 }
 
-/// From folder to folder, as PoCL does in its cache.
+/// Moves a file from folder to folder, as PoCL does in its cache.
 long move_file() {
   const char* const cache = std::getenv("POCL_CACHE_DIR");
   const std::string folder = cache != nullptr ? cache : "/tmp";
@@ -87,7 +87,7 @@ long move_file() {
   return moved;
 }
 
-/// By writing to the thread's file in /proc, without which NVIDIA's driver does not start.
+/// Writes the thread's name in /proc; NVIDIA's driver does not start without this.
 long name_thread() {
   std::promise<void> named;
   std::thread thread([ready = named.get_future()] { ready.wait(); });
@@ -104,7 +104,7 @@ constexpr Attempt kAttempts[] = {
     {"process_vm_writev", raw<SYS_process_vm_writev>},
     {"pidfd_getfd", raw<SYS_pidfd_getfd>},
     {"pidfd_send_signal", raw<SYS_pidfd_send_signal>},
-    // Among process numbers of its own, a probe's parent has none.
+    // Where a probe has process numbers of its own, its parent has no number.
     {"signal_daemon", [] { return long{::kill(::getppid() == 0 ? 2 : ::getppid(), 0)}; }},
     {"signal_all", [] { return long{::kill(-1, 0)}; }},
     {"limit_daemon",
@@ -166,7 +166,7 @@ constexpr Attempt kAttempts[] = {
     {"paste_for_terminal", control<TIOCLINUX>},
     {"outlive_parent", [] { return long{::prctl(PR_SET_PDEATHSIG, 0)}; }},
     {"give_up_orphans", [] { return long{::prctl(PR_SET_CHILD_SUBREAPER, 0)}; }},
-    // What drivers and their compilers need.
+    // Calls that drivers and their compilers need.
     {"file_flags", [] { return long{::fcntl(0, F_SETFL, 0)}; }},
     {"waiting_bytes", [] { return long{::ioctl(make_pipe(), FIONREAD, &waiting)}; }},
     {"name_itself", [] { return long{::prctl(PR_SET_NAME, "probe")}; }},
@@ -183,7 +183,7 @@ const char* word(bool succeeded) {
   return succeeded ? "allowed" : ::strerrorname_np(errno);
 }
 
-/// "closed", "read" or "write": what opening it gives.
+/// The result of opening the path: "closed", "read" or "write".
 std::string try_path(const std::string& path) {
   struct Descriptor {
     explicit Descriptor(int opened) : fd(opened) {}

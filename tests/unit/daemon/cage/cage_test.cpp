@@ -134,7 +134,7 @@ TEST_F(Cage, LetsInOnlyTheDescriptorsThatAreNamed) {
 }
 
 TEST_F(Cage, SetsTheLimitsOfItsRule) {
-  rule.memory = std::uint64_t{1} << 50;  // a sanitizer's shadow takes terabytes, and this runs under each
+  rule.memory = std::uint64_t{1} << 50;  // a sanitizer's shadow takes terabytes, and the test runs under each
   plan();
   const Report report = probe();
   EXPECT_EQ(only(report, "limit_core"), "0");

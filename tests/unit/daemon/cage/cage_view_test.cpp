@@ -17,7 +17,7 @@ namespace {
 
 const User kNobody{65'534, 65'534, "nobody", "/nonexistent", {65'534}};
 
-/// A program of the user's in a folder, which is what a session is for.
+/// A program of the user's in a folder, for which a session is started.
 class Program {
  public:
   explicit Program(const fs::path& folder, uid_t uid = ::geteuid()) : pid_(::fork()) {
@@ -26,7 +26,7 @@ class Program {
       ::execl("/bin/sleep", "sleep", "1000", nullptr);
       ::_exit(1);
     }
-    // Until it is there.
+    // Waits until the program runs.
     while (name() != "sleep") ::usleep(1'000);
   }
   ~Program() {
@@ -103,7 +103,7 @@ TEST_F(RootsCage, HasNoWayOutThroughOtherProcessesOfItsUser) {
   const std::string process = "/proc/" + std::to_string(program.pid());
   const Report report =
       probe({process + "/root/etc/hostname", process + "/cwd", process + "/environ", process + "/stat"});
-  // With process numbers of its own it does not even see them.
+  // With process numbers of its own the probe does not even see the processes.
   EXPECT_EQ(only(report, process + "/stat"), command.cage.own_processes ? "closed" : "read");
   expect_each(report, {process + "/root/etc/hostname", process + "/cwd", process + "/environ"}, "closed");
 }
@@ -159,7 +159,7 @@ TEST_F(Cage, GivesEachUserACacheOfItsOwn) {
   EXPECT_EQ(fs::status(mine.value()).permissions(), fs::perms::owner_all);
 }
 
-// Root would have given away what the link leads to.
+// Root would have given away the target of the link.
 TEST_F(Cage, TakesNoCacheThatSomebodyElseHasPrepared) {
   fs::create_directory(folder / "precious");
   fs::create_directory(folder / "c");

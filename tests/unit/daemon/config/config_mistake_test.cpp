@@ -15,7 +15,7 @@ namespace {
 struct Mistake {
   const char* name;
   const char* text;
-  const char* begins;  // of the error
+  const char* begins;  // the begin of the error
   const char* mentions;
 };
 

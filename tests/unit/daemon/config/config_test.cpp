@@ -1,4 +1,4 @@
-// The configuration file: what its keys mean, and how files, classes and devices go together.
+// The configuration file: the meaning of its keys, and the combination of files, classes and devices.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -191,7 +191,7 @@ TEST(Config, ALaterFileOverridesEarlierOnesKeyByKey) {
   EXPECT_EQ(config->devices.common.slices, sched::SliceRule::constant(4ms));
   EXPECT_EQ(config->tuning.samples, 9u);
   EXPECT_EQ(config->devices.of(1).slices, sched::SliceRule::constant(4ms))
-      << "what [device.1] leaves out is as in [device] at the end";
+      << "keys that [device.1] leaves out are as in [device] at the end";
   EXPECT_EQ(config->devices.of(1).policy, "fifo");
   EXPECT_EQ(config->tenants.of("a").weight, 6u);
   EXPECT_EQ(config->tenants.of("a").max_weight, 3u);
@@ -240,7 +240,7 @@ max_weight = 3
   EXPECT_EQ(config->tenants.of("alice").session_limit, 4u);
   EXPECT_EQ(config->tenants.of("carol", "gold").weight, 8u) << "by a rule";
   EXPECT_EQ(config->tenants.of("alice", "silver").weight, 8u) << "its own class goes before the rule's";
-  EXPECT_FALSE(config->tenants.of("bob", "gold").weight) << "what bob may ask for is his own table's";
+  EXPECT_FALSE(config->tenants.of("bob", "gold").weight) << "bob's own table sets what he may ask for";
   EXPECT_FALSE(config->tenants.of("carol").weight);
 }
 

@@ -70,7 +70,7 @@ TEST(VendorDirectory, FollowsTheSystemWhenItIsRefreshed) {
   EXPECT_TRUE(names_in(folder / "vendors").empty());
 }
 
-// A program that started while the configuration was read again was told that there is no driver.
+// Without this, a program that started while the configuration was read again found no driver.
 TEST(VendorDirectory, IsNeverWithoutWhatStaysWhileItIsRefreshed) {
   const harness::TemporaryFolder folder;
   fs::create_directory(folder / "system");
@@ -113,7 +113,7 @@ TEST(VendorDirectory, TakesOverWhatADeadDaemonLeft) {
   EXPECT_TRUE(names_in(folder / "vendors").empty());
 }
 
-// What lay behind a link was removed, and opened to everybody.
+// Otherwise the daemon would remove the files behind a link, and open them to everybody.
 TEST(VendorDirectory, IsNoLinkAndNotAFolderThatOthersMayWriteTo) {
   const harness::TemporaryFolder folder;
   fs::create_directory(folder / "precious");

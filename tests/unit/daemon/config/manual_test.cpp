@@ -1,6 +1,6 @@
 // docs/man/fairgvd.toml.5.md: the part from "## Options" to the next heading is written from the table of
-// options. This test fails when it is not what it would be now. To write it anew: FAIRGV_WRITE_DOCS=1
-// build/release/bin/daemon_test --gtest_filter='ConfigManual*'
+// options. This test fails when the part differs from the table. To write it anew:
+//   FAIRGV_WRITE_DOCS=1 build/release/bin/daemon_test --gtest_filter='ConfigManual*'
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -50,7 +50,8 @@ void expect_complete(const std::string& section, const ConfigOptions<Rule>& opti
     EXPECT_TRUE(keys.insert(facts.key).second) << name << " is there twice";
     EXPECT_TRUE(std::string(facts.doc).ends_with('.') || std::string(facts.doc).ends_with("*.")) << name;
     EXPECT_NE(option.access.get(Rule()).has_value(), *facts.unset != '\0')
-        << name << " must say what holds without it, and no more if it has a default";
+        << name
+        << " must give the value that holds without the key, and nothing else if the key has a default";
   }
 }
 

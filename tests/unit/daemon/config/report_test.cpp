@@ -1,4 +1,4 @@
-// The configuration as text is the configuration, and what differs between two is found.
+// The configuration written as text reads as the same configuration, and the differences of two are found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ TEST(ConfigReport, ThePrintedDefaultsAreTheDefaults) {
 }
 
 TEST(ConfigReport, TheCommentedDefaultsAreOptionsToo) {
-  // Each line "#key = value" is one that can be used as it stands.
+  // Each line "#key = value" can be used as it stands.
   std::string text = default_toml();
   for (const char* key : {"discipline = \"adaptive\"", "policy = \"fair\"", "hold_limit_s = 10"}) {
     EXPECT_NE(text.find(std::string("\n#") + key), std::string::npos) << key;

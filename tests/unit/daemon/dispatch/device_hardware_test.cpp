@@ -1,4 +1,4 @@
-// Which devices are taken for the same hardware.
+// The recognition of devices that are the same hardware.
 #include "runtime/daemon/devices/hardware.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ constexpr std::uint64_t kCpuType = 2;
 constexpr std::uint64_t kGpuType = 4;
 
 struct HardwareTest : ::testing::Test {
-  /// The hardware of a device that comes behind those that were added before it.
+  /// The hardware of a device that is added behind the earlier ones.
   std::uint32_t add(const std::string& platform, std::uint64_t type, const std::string& id = {}) {
     const session::DeviceDescription device{platform, "device", type, 0, id};
     hardware.push_back(hardware_of(device, table, hardware, rules));
@@ -53,8 +53,8 @@ TEST_F(HardwareTest, TheConfigurationDecidesBeforeAll) {
   EXPECT_EQ(add("Other", kGpuType), 0u);
   EXPECT_EQ(add("PoCL", kCpuType), 2u);
   EXPECT_EQ(add("Intel", kCpuType), 3u);
-  EXPECT_EQ(add("rusticl", kCpuType), 2u) << "not with the one that stands for itself";
-  EXPECT_EQ(add("Mine", kGpuType), 2u) << "the first of those that are the same";
+  EXPECT_EQ(add("rusticl", kCpuType), 2u) << "not with the device that has hardware of its own";
+  EXPECT_EQ(add("Mine", kGpuType), 2u) << "the first device of the same hardware";
 }
 
 TEST_F(HardwareTest, ADeviceThatStandsForItselfTakesNobodyIn) {

@@ -1,4 +1,4 @@
-// Which of the host's devices a worker sees.
+// The host's devices that a worker sees.
 #include "runtime/daemon/devices/view.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(DeviceView, TranslatesBothWays) {
   EXPECT_EQ(view.host_sets(0b01), Sets({0b100}));
   EXPECT_EQ(view.host_sets(0b10), Sets({0b001}));
   EXPECT_EQ(view.host_sets(0b11), Sets({0b101}));
-  EXPECT_EQ(view.host_sets(0b100), Sets()) << "what it does not see";
+  EXPECT_EQ(view.host_sets(0b100), Sets()) << "a device that the worker does not see";
   EXPECT_EQ(view.pick(Numbers({10, 11, 12})), Numbers({12, 10}));
   EXPECT_EQ(view.pick(Numbers({10})), Numbers({0, 10})) << "a list that is too short";
 }

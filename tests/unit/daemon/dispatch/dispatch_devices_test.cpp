@@ -65,7 +65,7 @@ TEST(DispatchLoop, DevicesThatAreTheSameHardwareHaveOneTurnAndOneBook) {
   a.wait_while(State::wanting, 0);
   ASSERT_TRUE(a.move(State::held, State::busy, 0));
   b.want(1);
-  // The one asks for what the other has, though it is another device to it.
+  // b's wish asks for a's turn, though b wants another device: both devices are the same hardware.
   a.yield_until_asked(0);
   EXPECT_EQ(holders(*loop), (std::vector<std::optional<SessionId>>{a.id, std::nullopt}));
   EXPECT_EQ(b.state(1), State::wanting);
@@ -79,7 +79,7 @@ TEST(DispatchLoop, DevicesThatAreTheSameHardwareHaveOneTurnAndOneBook) {
   EXPECT_EQ(usage[a.tenant_id].devices[1].device_time, 0ns);
   EXPECT_EQ(usage[b.tenant_id].devices[0].waits.count(), 1u);
   EXPECT_EQ(usage[b.tenant_id].devices[1].waits.count(), 0u);
-  // A session may want both at once: then it has one after the other.
+  // A session may want both devices at once: then it has one after the other.
   ASSERT_TRUE(b.move(State::held, State::busy, 1));
   b.want(0);
   b.yield_until_asked(1);
@@ -157,7 +157,7 @@ TEST(DispatchLoop, WakeLatencyIsBoundedWhileSeveralWantADeviceWithSuchALimit) {
   EXPECT_EQ(pipe.look(), Seen(std::nullopt, false)) << "nobody else wants it";
   waiter.want();
   holder.yield_until_asked();
-  // The bounds only keep a broken loop from hanging the test.
+  // The bounds only prevent a broken loop from hanging the test.
   const auto wait_for = [&](const Seen& wanted) {
     const auto give_up = std::chrono::steady_clock::now() + 30s;
     Seen seen;

@@ -1,4 +1,4 @@
-// The dispatcher's thread: knocks, grants, turns taken back, and sessions that go or break the protocol.
+// The dispatcher's thread: knocks, grants, turns taken back, and sessions that leave or break the protocol.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ TEST(DispatchLoop, HearsAKnockFromBeforeTheSessionWasAdded) {
   loop->remove_session(member.id);
 }
 
-// A read of what the worker shares is as long as the worker likes: it can let reads block, and read the knock
+// A worker decides how long a read of its shared descriptor takes: it can let reads block, and read the knock
 // away between the loop's wait and the loop's read.
 TEST(DispatchLoop, NeverReadsAWorkersKnocks) {
   const auto loop = start_loop();
@@ -83,7 +83,7 @@ TEST(DispatchLoop, ASuspendedSessionGetsNoTurnAndHasNoShare) {
   EXPECT_EQ(shares(), std::pair(1.0, 0.0));
   loop->set_suspended(b.id, false, 3);
   EXPECT_EQ(shares(), std::pair(0.25, 0.75));
-  loop->set_suspended(SessionId{77}, true, 1);  // one that is not there
+  loop->set_suspended(SessionId{77}, true, 1);  // a session that does not exist
   loop->remove_session(a.id);
   loop->remove_session(b.id);
   EXPECT_EQ(shares(), std::pair(0.0, 0.0));
@@ -113,7 +113,7 @@ TEST(DispatchLoop, AnnouncesATurnBeforeTheOneInProgressIsOver) {
     members.emplace_back(i, i).header.coscheduling.device_apart = 1;
     ASSERT_TRUE(loop->add_session(members.back().for_loop()));
   }
-  // However late this thread or the other is: whoever has the device keeps it for longer than its slice.
+  // However late either thread is: the session that has the device keeps it for longer than its slice.
   auto begun = std::chrono::steady_clock::now();
   int turns = 0;
   const auto announced = [&] {
@@ -129,7 +129,7 @@ TEST(DispatchLoop, AnnouncesATurnBeforeTheOneInProgressIsOver) {
         case State::wanting:
           break;
         case State::held:
-          each.turn().used_ns += 5'000'000;  // what it will have used when its turn is nearly over
+          each.turn().used_ns += 5'000'000;  // its use when its turn is nearly over
           begun = now;
           ASSERT_LT(++turns, 100) << "many turns were over, and none was announced";
           (void)each.move(State::held, State::busy);

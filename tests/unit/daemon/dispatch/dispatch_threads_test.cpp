@@ -32,7 +32,7 @@ void play(Member& member, std::uint32_t seed, int turns, std::atomic<int>& in_us
         break;
       case State::held:
         if (random() % 4 == 0) {
-          // Late: meanwhile the turn may be taken back.
+          // The knock comes late: meanwhile the turn may be taken back.
           member.knock();
           std::this_thread::yield();
         }
@@ -53,7 +53,7 @@ void play(Member& member, std::uint32_t seed, int turns, std::atomic<int>& in_us
       }
     }
   }
-  // Out of the way of the others, whatever the dispatcher does at the same time.
+  // Ends idle, so that the others go on, whatever the dispatcher does at the same time.
   for (;;) {
     if (member.state() == State::idle) return;
     if (member.state() == State::wanting) member.wait_while(State::wanting);
@@ -78,7 +78,7 @@ TEST(DispatchLoop, AWorkerThatReadsItsOwnKnocksDoesNotBlockOthers) {
   std::atomic<int> in_use{0};
   play(victim, 1, 2'000, in_use);
   done = true;
-  // One of the two may be at a read just then.
+  // One of the two threads may be in a read just then.
   for (int i = 0; i < 2; ++i) hostile.knock();
   knocks.join();
   hostile.knock();
@@ -96,7 +96,7 @@ TEST(DispatchLoop, EverySessionGetsItsTurnsAndNoTwoHaveTheDeviceAtOnce) {
     members.emplace_back(i, 1 + i % 3);  // some tenants have two sessions
     ASSERT_TRUE(loop->add_session(members.back().for_loop(i)));
   }
-  // If a session that wants the device were forgotten while nobody holds it, this would never end.
+  // If a session that wants the device were forgotten while nobody holds it, this test would never end.
   std::vector<std::thread> threads;
   for (Member& member : members) threads.emplace_back([&] { play(member, member.id.value, kTurns, in_use); });
   for (int i = 0; i < 200; ++i) {
@@ -164,7 +164,7 @@ TEST(DispatchLoop, PoliciesChangeUnderRunningWorkers) {
     }
   }
   done = true;
-  one.join();  // a turn that comes for one that has ended is taken back from it
+  one.join();  // a turn that comes after its end is taken back
   two.join();
   EXPECT_TRUE(loop->take_broken().empty());
   for (const Member* member : {&first, &second}) loop->remove_session(member->id);

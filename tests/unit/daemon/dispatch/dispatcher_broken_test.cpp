@@ -82,7 +82,7 @@ TEST_F(BrokenTurns, AHolderThatBreaksTheProtocolKeepsTheDeviceUntilItsWorkerIsDe
   force(a, 99);
   look(1);
   expect_broken(1);
-  EXPECT_EQ(b.state(), State::wanting);  // the broken one may have commands on the device
+  EXPECT_EQ(b.state(), State::wanting);  // the broken session may have commands on the device
   dispatcher.remove_session(SessionId{1}, now);
   EXPECT_EQ(b.state(), State::held);
 }

@@ -1,5 +1,4 @@
-// The dispatcher under every policy: it carries out what the policy decides, whatever kind of turns that
-// takes.
+// The dispatcher under every policy: it carries out the policy's decisions, with every kind of turns.
 #include <map>
 
 #include "sched/policies/in_turn.hpp"
@@ -89,7 +88,7 @@ TEST_P(PolicyTurns, ANewcomerIsServedWithinASliceOfTheLoneOne) {
   a.give_back(false);
   look(1);
   while (b.state() == State::wanting) pass_until_deadline();
-  // Of fixed turns the next may be the first tenant's again.
+  // With fixed turns the next turn may be the first tenant's again.
   EXPECT_LE(now - came, GetParam().name == "strict-cosched" ? 12ms : 6ms);
 }
 
@@ -202,7 +201,7 @@ TEST_F(Turns, ANewcomerThatThePolicyPrefersEndsAMeasuredTurnEarly) {
   EXPECT_EQ(dispatcher.holder(), SessionId{2}) << "until its commands have ended";
 }
 
-/// Keeps the device for whoever has paused, whoever else comes.
+/// A policy that keeps the device for a tenant that has paused, whoever else comes.
 class PatientPolicy final : public sched::InTurnPolicy {
  public:
   using InTurnPolicy::InTurnPolicy;

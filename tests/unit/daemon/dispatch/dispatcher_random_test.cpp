@@ -1,5 +1,5 @@
-// The dispatcher under random workers and policies that change: nobody is ever left waiting for good, and
-// one session at most has the turn. FAIRGV_TEST_SEED=<the printed number> repeats a run.
+// The dispatcher under random workers and policies that change: no session is ever left waiting for good, and
+// at most one session has the turn. FAIRGV_TEST_SEED=<the printed number> repeats a run.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -93,18 +93,19 @@ struct RandomTurns : Turns {
     });
     ASSERT_EQ(holders, dispatcher.holder() ? 1 : 0);
     ASSERT_TRUE(dispatcher.take_broken().empty());
-    // Who is suspended keeps a turn that it has until it gives it back, and gets no other.
+    // A suspended session keeps its turn until it gives the turn back, and gets no other.
     if (const auto holder = dispatcher.holder(); holder && suspended.contains(holder->value)) {
       ASSERT_NE(worker(holder->value).state(), State::idle);
       ASSERT_TRUE(dispatcher.deadline());
     }
-    // Whoever waits will be served without anything happening but time: or the holder gives its turn back.
+    // A session that waits is served after some time without any other event, or when the holder gives its
+    // turn back.
     if (anybody_waits()) {
       ASSERT_TRUE(dispatcher.deadline());
       ASSERT_LE(*dispatcher.deadline(), now + Dispatcher::kPatience);
     }
   }
-  /// Everybody gives back and wants nothing more, until nobody waits.
+  /// All sessions give their turns back and want nothing more, until none waits.
   void finish() {
     for (int turn = 0; anybody_waits() || dispatcher.holder(); ++turn) {
       ASSERT_LT(turn, 10'000) << "somebody waits for ever";

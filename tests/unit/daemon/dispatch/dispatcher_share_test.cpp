@@ -92,7 +92,8 @@ TEST_F(Turns, ASleeperDoesNotSaveUpTime) {
 }
 
 TEST_F(Turns, PausesBetweenTwoKernelsTakeNothingFromAHeavyTenant) {
-  // Each gives its turn back with nothing to issue, and comes back a moment later: an interactive program.
+  // Each session gives its turn back with nothing to issue, and comes back a moment later: an interactive
+  // program.
   FakeWorker* const both[] = {&add(1, 1), &add(2, 3)};
   std::chrono::nanoseconds kept[] = {0ns, 0ns};
   want(1, *both[0]);
@@ -104,7 +105,7 @@ TEST_F(Turns, PausesBetweenTwoKernelsTakeNothingFromAHeavyTenant) {
     now += 200us;
     want(tenant + 1, *both[tenant]);
   }
-  // Nobody else could use the device while it was kept.
+  // No other tenant could use the device while it was kept.
   const auto had = [&](std::uint32_t tenant) {
     return static_cast<double>((time_of(tenant + 1) + kept[tenant]).count());
   };
@@ -132,8 +133,7 @@ TEST_F(Turns, DebtOutlivesTheSession) {
   EXPECT_GE(now - start, 990ms);
 }
 
-/// A has run alone for so long that B is far behind; then a short turn of B's is the last that the device
-/// sees.
+/// A has run alone for so long that B is far behind; then the device's last turn is a short turn of B's.
 class AfterALongTurn : public Turns {
  protected:
   AfterALongTurn() {
@@ -144,7 +144,7 @@ class AfterALongTurn : public Turns {
     run(2, b, 1ms, false);
   }
 
-  /// Both want the device, and B has it: how many turns it has before A does.
+  /// Both want the device, and B has it: the number of B's turns before A's next.
   int turns_until_a() {
     for (int turns = 1;; ++turns) {
       if (a.state() == State::held || turns == 1'000) return turns;
@@ -206,7 +206,7 @@ TEST_F(Turns, ALateReportOfALongTurnIsChargedInFull) {
   want(1, a);
   a.begin();
   now += 900ms;
-  dispatcher.charge_holder(now);  // somebody looked, before the worker drained
+  dispatcher.charge_holder(now);  // a look before the worker drained
   now += 100ms;
   a.use(1s);
   dispatcher.charge_holder(now);

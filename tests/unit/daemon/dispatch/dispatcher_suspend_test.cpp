@@ -1,4 +1,4 @@
-// Sessions that were paused: they get no turn, lose the one that they have, and go on as after a sleep.
+// Sessions that were paused: they get no turn, lose a turn that they have, and go on as after a sleep.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST_F(SuspendedTurns, ThatAreWantedWhileSuspendedAreNotGranted) {
   want(1, a);
   pass(1s);
   EXPECT_EQ(a.state(), State::wanting);
-  look(1);  // a knock more
+  look(1);  // one knock more
   EXPECT_EQ(a.state(), State::wanting);
   want(2, b);
   EXPECT_EQ(b.state(), State::held);
@@ -117,7 +117,7 @@ TEST_F(SuspendedTurns, LetTheNextRunAsSoonAsTheyAreBack) {
   suspend(2);
   pass(0ns);
   run(2, b, 1ms, false);
-  ASSERT_EQ(a.state(), State::held) << "the device is not kept for who is suspended";
+  ASSERT_EQ(a.state(), State::held) << "the device is not kept for a suspended session";
 }
 
 TEST_F(SuspendedTurns, MayGoOnBeforeTheyHaveGivenTheirTurnBack) {
@@ -129,7 +129,7 @@ TEST_F(SuspendedTurns, MayGoOnBeforeTheyHaveGivenTheirTurnBack) {
   go_on(1);
   EXPECT_EQ(a.state(), State::busy_asked);
   run(1, a, 1ms, true);
-  EXPECT_EQ(a.state(), State::held) << "it is the only one, and gets the turn again";
+  EXPECT_EQ(a.state(), State::held) << "the only session gets the turn again";
 }
 
 TEST_F(SuspendedTurns, AreNotWaitedFor) {
@@ -158,7 +158,7 @@ TEST_F(SuspendedTurns, GiveNoCreditForTheTime) {
   for (int i = 0; i < 1'000; ++i) run(1, a, 6ms, true);
   a.begin();
   go_on(2);
-  // From now on both get the same, but for a slice or two.
+  // From now on both get the same, to within a slice or two.
   const auto before_a = time_of(1);
   const auto before_b = time_of(2);
   for (int i = 0; i < 100; ++i) {

@@ -68,7 +68,7 @@ TEST_F(HoldWatchdog, ItLooksOnlyAtOneTurnAndOnlyWhileSomebodyWaits) {
     pass(6s);
     run(1, a, 1ms, true);
     run(2, b, 1ms, false);
-    pass(100ms);  // for which the device is kept for b, to which a owes much
+    pass(100ms);  // meanwhile the device is kept for b, to which a owes much
     ASSERT_EQ(a.state(), State::held);
     a.begin();
   }

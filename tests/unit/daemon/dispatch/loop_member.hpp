@@ -27,7 +27,7 @@ struct Member {
     EXPECT_TRUE(memory);
     turns.emplace(std::move(memory).value());
   }
-  /// Its worker sees so many of the host's devices.
+  /// The session as the loop gets it: its worker sees so many of the host's devices.
   DispatchedSession for_loop(std::uint32_t weight = 1, std::size_t devices = 1) {
     return {id, tenant_id, weight, &turns->page(), &header, knock_fd.get(), DeviceView::first(devices)};
   }
@@ -49,7 +49,7 @@ struct Member {
   void wait_while(State state_now, std::uint32_t device = 0) {
     ring::wait(header.worker_bell, budget, [&] { return state(device) != state_now; });
   }
-  /// By looking: a busy worker that is asked for its turn is not rung.
+  /// Waits by looking: a busy worker is not rung when its turn is asked for.
   void yield_until_asked(std::uint32_t device = 0) {
     while (state(device) == State::busy) std::this_thread::yield();
     EXPECT_EQ(state(device), State::busy_asked);
@@ -65,7 +65,7 @@ struct Member {
   std::optional<session::TurnMemory> turns;
   ring::SegmentHeader header;
   ring::SpinBudget budget{
-      std::chrono::nanoseconds(0)};  // never spins: what must be rung for and is not, hangs
+      std::chrono::nanoseconds(0)};  // never spins: a wait without the ring that it needs hangs the test
   UniqueFd knock_fd;
 };
 

@@ -1,4 +1,5 @@
-// Wake-ups for a turn: interactive programs with it, the worker that is likely to be next ahead of it.
+// Wake-ups for a turn: interactive programs wake with it, the worker that is likely to be next wakes ahead of
+// it.
 #include <gtest/gtest.h>
 
 #include "tests/unit/daemon/dispatch/turns.hpp"
@@ -42,7 +43,7 @@ TEST_F(Turns, ALoneSessionIsNotSwitchedIn) {
   EXPECT_FALSE(a.header.coscheduling.switched_in()) << "no contention, no cost";
 }
 
-// A device of its own: whoever hands it on need not be woken from sleep.
+// A device of its own hardware: the thread that hands the turn on need not be woken from sleep.
 TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToTheNextSession) {
   FakeWorker& a = add(1);
   FakeWorker& b = add(2, 2);
@@ -70,7 +71,7 @@ TEST_F(Turns, TheEndOfAMeasuredTurnIsExpectedAndAnnouncedOnceToTheNextSession) {
   EXPECT_EQ(c.turn.due, 1u);
   EXPECT_EQ(a.turn.due, 0u) << "it has used the device already";
   EXPECT_EQ(b.turn.due, 0u);
-  EXPECT_EQ(time_of(2), 5400us) << "what the holder has used so far decides";
+  EXPECT_EQ(time_of(2), 5400us) << "the holder's use so far decides";
   b.give_back(true);
   look(2);
   EXPECT_EQ(c.state(), State::held);

@@ -1,4 +1,4 @@
-// The cost of turns by the daemon's own clock, against workers that report what they like. In simulated time.
+// The cost of turns by the daemon's own clock, against workers that report anything. In simulated time.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/turns/turn_cost.hpp"
@@ -20,13 +20,13 @@ TEST(TurnCost, LeavesTheWayInAndOutOfATurnToTheReport) {
 TEST(TurnCost, ExcusesOnACpuDeviceWhatTheWorkersProcessDidNotRun) {
   EXPECT_EQ(least_cost(10ms, 2, 20ms), 10ms - kHandOver) << "it ran on both processors all the time";
   EXPECT_EQ(least_cost(10ms, 2, 14ms), 7ms);
-  EXPECT_EQ(least_cost(10ms, 2, 1ms), 5ms) << "whoever keeps the device pays half of it";
-  EXPECT_EQ(least_cost(10ms, 2, std::nullopt), 10ms - kHandOver) << "nothing is known of it";
+  EXPECT_EQ(least_cost(10ms, 2, 1ms), 5ms) << "a session that keeps the device pays half of the time";
+  EXPECT_EQ(least_cost(10ms, 2, std::nullopt), 10ms - kHandOver) << "the processor time is not known";
   EXPECT_EQ(least_cost(10ms, 0, 1ms), 10ms - kHandOver) << "the device has processors of its own";
 }
 
 struct TurnCosts : Turns {
-  /// Both want the device; the second, which says nothing of what it uses, has it now.
+  /// Both want the device; the second, which does not report its use, has the turn now.
   void forger_has_a_measured_turn() {
     want(1, honest);
     want(2, forger);
@@ -222,7 +222,7 @@ TEST_F(TurnCosts, SharesAreAmongThoseThatUseTheDevice) {
   EXPECT_EQ(share(2), 1) << "an unused turn keeps nobody from anything";
   honest.begin();
   EXPECT_EQ(share(1), 1);
-  EXPECT_EQ(share(2), 0.25) << "its share, if it used it, too";
+  EXPECT_EQ(share(2), 0.25) << "the share that it would have if it used the device, too";
   honest.use(1ms);
   now += 1ms;
   honest.give_back(false);
@@ -242,7 +242,8 @@ struct CpuTurnCosts : TurnCosts {
                            [this, id] { return std::optional(ran[id]); });
     return worker;
   }
-  /// It has had a measured turn of 10 ms, in which its process ran for so long, and said nothing.
+  /// The cost of a measured turn of 10 ms, in which the worker's process ran for so long and reported
+  /// nothing.
   std::chrono::nanoseconds cost_of_a_silent_turn(std::chrono::nanoseconds processor_time) {
     FakeWorker& silent = add_timed(5);
     want(1, honest);
@@ -267,7 +268,7 @@ TEST_F(CpuTurnCosts, AForgerPaysForWhatItsProcessRan) {
 TEST_F(CpuTurnCosts, TimeThatOthersTookIsExcused) {
   EXPECT_EQ(cost_of_a_silent_turn(14ms), 7ms);
   const ExcusedTime excused = dispatcher.charges().take_excused();
-  // Others had 6 ms of processor time, as the system's clocks can confirm.
+  // Other processes had 6 ms of processor time, as the system's clocks can confirm.
   EXPECT_EQ(excused.unfounded(20ms, 0ms, 2), 0);
 }
 

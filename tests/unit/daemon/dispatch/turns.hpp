@@ -38,7 +38,7 @@ struct Turns : ::testing::Test {
     worker.give_back(more);
     look(session);
   }
-  /// The second has a measured turn in use, after one of the first, which waits.
+  /// The second worker has a measured turn in use, after a turn of the first, which waits.
   void take_over(FakeWorker& first, FakeWorker& second) {
     want(1, first);
     first.begin();

@@ -27,14 +27,14 @@ class WakeLatencyPipe {
 
   std::string path() const { return folder_.value() / "latency"; }
 
-  /// The next limit that was written, in microseconds, if there is one; and whether somebody has the pipe
-  /// open.
+  /// The next limit that was written, in microseconds, if there is one; and whether the pipe is open for
+  /// writing.
   using Seen = std::pair<std::optional<std::int32_t>, bool>;
   Seen look() {
     std::int32_t value = 0;
     const ssize_t length = ::read(reader_.get(), &value, sizeof(value));
     if (length == sizeof(value)) return {value, true};
-    return {std::nullopt, length != 0};  // the end of a pipe: nobody has it open for writing
+    return {std::nullopt, length != 0};  // the end of a pipe: it is not open for writing
   }
 
  private:

@@ -1,5 +1,5 @@
-// How quickly processors are to wake up while a device is shared. A pipe stands for the system's file: it
-// shows what is written, and when it is closed.
+// The limit for the wake-up of processors while a device is shared. A pipe stands for the system's file: it
+// shows the written limits, and when it is closed.
 #include "runtime/daemon/dispatch/wake_latency.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which tenant a process belongs to by the rules, and that nobody gets around them.
+// The rules that decide a process' tenant, and that nobody gets around them.
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/tenants/matching.hpp"
@@ -52,7 +52,7 @@ uid = 1000
   EXPECT_EQ(tenant_of(rules, {7, {7}, "carol", std::string("/")}), "carol");
 }
 
-/// Runs as a subordinate id of alice's.
+/// A process that runs as a subordinate id of alice's.
 Person alices_container() {
   return {100'005, {100'005}, "alice", std::string("/"), kAlice};
 }

@@ -1,4 +1,4 @@
-// The owners of user ids: the text of /etc/subuid, and how it is read.
+// The owners of user ids: the text of /etc/subuid, and its reading.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// Facts about the process behind a socket are facts about that process, also when it has ended.
+// Facts about the process behind a socket belong to that process, also when it has ended.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

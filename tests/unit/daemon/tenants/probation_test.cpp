@@ -1,4 +1,4 @@
-// How long a tenant waits whose sessions are killed again and again.
+// The time for which a tenant waits whose sessions are killed again and again.
 #include "runtime/daemon/tenants/probation.hpp"
 
 #include <gtest/gtest.h>

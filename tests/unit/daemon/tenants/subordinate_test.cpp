@@ -1,5 +1,5 @@
-// A user and his subordinate ids are one person to the daemon. They are real ids: children of the test have
-// become them, and the daemon's /etc/subuid is one of its own.
+// A user and his subordinate ids are one person to the daemon. The ids are real: children of the test have
+// become these users, and the daemon has an /etc/subuid of its own.
 #include "tests/unit/daemon/access.hpp"
 
 namespace fairgv::daemon {

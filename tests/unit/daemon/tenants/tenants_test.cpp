@@ -197,7 +197,7 @@ TEST(Tenants, AreForgottenOnlyWithoutSessions) {
   EXPECT_EQ(registry.find(tenant->id), nullptr);
 }
 
-// A worker takes its time to die, and the next program is there before.
+// A worker takes its time to die, and the next program starts before that.
 TEST(Tenants, AProgramsWishEndsWithItThoughItsWorkerIsStillDying) {
   constexpr std::uint64_t kCapacity = std::uint64_t{1} << 30;
   TenantRegistry registry{TenantRules{}};
@@ -209,14 +209,15 @@ TEST(Tenants, AProgramsWishEndsWithItThoughItsWorkerIsStillDying) {
   EXPECT_EQ(weight_of(*registry.find(first->id)), 7U);
 
   registry.retire(first->id);
-  EXPECT_FALSE(registry.set_weight("alice", 9, 0, kAdministrator)) << "nobody runs whose weight it would be";
+  EXPECT_FALSE(registry.set_weight("alice", 9, 0, kAdministrator))
+      << "there is no running program to give the weight to";
   EXPECT_EQ(weight_of(registry.join("alice", {kAlice}, std::nullopt)), 1U);
   EXPECT_EQ(registry.memory_limit("alice", kCapacity), kCapacity);
   EXPECT_EQ(registry.find(first->id)->sessions, 3U);
   registry.leave(first->id);
   registry.leave(first->id);
   registry.leave(first->id);
-  EXPECT_EQ(registry.find(first->id)->sessions, 1U) << "only what was retired leaves";
+  EXPECT_EQ(registry.find(first->id)->sessions, 1U) << "only the retired session leaves";
 }
 
 TEST(Tenants, OfARuleArePeoplesOfSeveralUsersAndTheAdministratorsToChange) {

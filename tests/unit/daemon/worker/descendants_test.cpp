@@ -1,4 +1,4 @@
-// Processes that a worker has started end with it, by each of the means that a daemon may have.
+// Processes that a worker has started end with it, by each of the daemon's means.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -19,11 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// No session of a test's daemon has this number.
+/// A number that no session of a test's daemon has.
 constexpr std::uint32_t kSession = 4'000'000'000;
 
-/// Two processes below the worker, one that tries to leave its session, and both without a parent of their
-/// own.
+/// Starts two processes below the worker, one of which tries to leave its session, and both without a parent.
 constexpr const char* kDaemonize =
     "(sleep 1000 &); (setsid sleep 1000 2> /dev/null &); (sh -c 'sleep 1000 & sleep 1000' &); echo ready; ";
 
@@ -43,7 +42,7 @@ struct WorkersDescendants : ::testing::Test {
     command.output = writer.get();
   }
 
-  /// As where the daemon may not make others.
+  /// As on a machine where the daemon may not give workers process numbers of their own.
   void share_process_numbers() {
     command.cage.own_processes = false;
     for (Place& place : command.cage.view) {
@@ -62,7 +61,7 @@ struct WorkersDescendants : ::testing::Test {
     return std::move(worker).value();
   }
 
-  /// Whether nobody can write to the pipe any more.
+  /// Whether no process can write to the pipe any more.
   bool nobody_is_left() {
     EXPECT_EQ(::fcntl(reader.get(), F_SETFL, O_NONBLOCK), 0);
     char rest = 0;
@@ -78,7 +77,7 @@ TEST_F(WorkersDescendants, EndWithItsProcessNumbers) {
   if (!command.cage.own_processes) GTEST_SKIP() << "this daemon may not make any";
   auto worker = start("exec sleep 1000");
   worker.kill();
-  // Without being looked for: the end that is seen is the end of all.
+  // No look is needed: the end of the worker is the end of all.
   EXPECT_EQ(worker.ending(), "was killed by signal 9 (Killed)");
   EXPECT_TRUE(nobody_is_left());
   EXPECT_TRUE(worker.clear());
@@ -120,7 +119,7 @@ TEST_F(WorkersDescendants, EndWithItsSessionWhereNothingElseHoldsThem) {
 
 TEST_F(WorkersDescendants, ThatForkOnAndOnEndAsWell) {
   share_process_numbers();
-  // Each of a row of processes starts the next and ends.
+  // A row of processes, each of which starts the next and ends.
   folder.write("again", "#!/bin/sh\n(\"$0\" &)\n");
   fs::permissions(folder / "again", fs::perms::owner_all | fs::perms::others_all);
   command.cage.means = ViewMeans::nothing;
@@ -187,7 +186,7 @@ TEST(ControlGroup, OfADaemonThatDiedIsClearedAndOfOneThatLivesIsNot) {
   ASSERT_TRUE(lives) << lives.error().message;
   const pid_t daemon = ::fork();
   if (daemon == 0) {
-    // Dies with a process in its group.
+    // This daemon dies with a process in its group.
     const auto group = ControlGroup::make(*control_group_folder(), kSession);
     const UniqueFd entrance = group->entrance();
     if (::fork() == 0) {
@@ -207,8 +206,7 @@ TEST(ControlGroup, OfADaemonThatDiedIsClearedAndOfOneThatLivesIsNot) {
   EXPECT_TRUE(lives->remove());
 }
 
-// A daemon that lives makes a group a moment before it locks it, and other people's groups have such names,
-// too.
+// A living daemon makes a group a moment before it locks it, and other programs' groups have such names, too.
 TEST(ControlGroup, OfALivingDaemonIsNotClearedBeforeItIsLockedNorIsAnybodyElses) {
   if (!control_group_folder()) GTEST_SKIP() << "this daemon may not make any";
   const std::string living = std::to_string(::getppid());

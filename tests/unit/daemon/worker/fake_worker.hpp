@@ -31,7 +31,7 @@ struct FakeWorker {
     turn.used_ns.fetch_add(static_cast<std::uint64_t>(time.count()), std::memory_order_relaxed);
     turn.commands.fetch_add(1, std::memory_order_relaxed);
   }
-  /// Drained and nobody asked.
+  /// The worker has drained, and nobody has asked for the turn.
   bool rest() { return session::WorkerTurn(turn).rest(); }
   void give_back(bool more) { session::WorkerTurn(turn).give_back(more); }
 };

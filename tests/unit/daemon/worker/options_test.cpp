@@ -16,7 +16,7 @@ TEST(WorkerOptions, CarryWhatTheConfigurationSays) {
   struct Line {
     const char* section;
     const char* line;
-    const char* told;  // part of the worker's options
+    const char* told;  // a part of the worker's options
   };
   const Line lines[] = {
       {"device", "samples = 9", R"("samples":9)"},
@@ -46,7 +46,7 @@ TEST(WorkerOptions, SayHowMuchALoneTenantKeepsInFlight) {
   EXPECT_EQ(worker_options(config).slice_ms, 30);
 }
 
-/// With another value than by default in every field.
+/// Options that differ from the default in every field.
 WorkerOptions unlike_the_defaults() {
   WorkerOptions options;
   options.tuning = {7, "0-1", false, false, "off", 1, {"a", "b"}, 2, 3};

@@ -79,7 +79,7 @@ TEST(OutputLines, ComeAgainWhenTheBudgetHasGrown) {
   EXPECT_EQ(output.finish(kStart + 1s), Lines{"too much"});
 }
 
-/// Of any bytes in any pieces: every line is plain and bounded, none is lost uncounted, and pieces do not
+/// Any bytes in any pieces: every line is plain and bounded, no line is lost uncounted, and pieces do not
 /// matter as long as there is budget.
 TEST(OutputLines, OfAnyBytesArePlainBoundedAndCounted) {
   std::mt19937_64 random(harness::printed_seed());
@@ -108,7 +108,7 @@ TEST(OutputLines, OfAnyBytesArePlainBoundedAndCounted) {
     }
     for (std::string& line : output.finish(now)) lines.push_back(std::move(line));
     const double seconds = std::chrono::duration<double>(now - kStart).count();
-    // Each line that tells how many were left out comes with one that was not.
+    // Each line that tells how many were left out comes with a line that was not left out.
     const double most = 2 * (OutputLines::kBudget.burst + seconds * OutputLines::kBudget.per_second +
                              static_cast<double>(OutputLines::kLastWords) + 2);
     EXPECT_LE(static_cast<double>(lines.size()), most);

@@ -1,4 +1,4 @@
-// The pipe through which a worker's messages come, and what of them is logged.
+// The pipe through which a worker's messages come, and the messages that are logged.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -102,7 +102,7 @@ TEST_F(WorkerOutputTest, OfALineThatIsNotCompleteIsToldBeforeADaemonMakesWay) {
 }
 
 TEST_F(WorkerOutputTest, IsReadOnAndOnWhileAWorkerFloods) {
-  // A worker that is not ready to wait: the test is both sides.
+  // A worker that does not wait: the test plays both sides.
   ASSERT_EQ(::fcntl(writer.get(), F_SETFL, O_NONBLOCK), 0);
   const std::string flood(4'096, '\n');
   constexpr std::size_t kPieces = 1'000;
@@ -136,7 +136,7 @@ TEST_F(WorkerOutputTest, IsLeftAloneWhenNobodyCanWriteAnyMore) {
 }
 
 TEST_F(WorkerOutputTest, ThatItsWriterMakesNonBlockingBlocksNobodyHere) {
-  // The ends are two open files: what the worker does to its own is not done to the daemon's.
+  // The ends are two open files: the worker's changes to its own end do not affect the daemon's.
   ASSERT_EQ(::fcntl(writer.get(), F_SETFL, 0), 0);
   EXPECT_NE(::fcntl(output->fd(), F_GETFL) & O_NONBLOCK, 0);
   output->finish();

@@ -128,7 +128,7 @@ TEST(WorkerProcess, TellsHowItEnded) {
   EXPECT_EQ(::poll(&end, 1, -1), 1);
   EXPECT_EQ(exits->reap(), "ended with status 7");
 
-  // Not the shell's child, which would outlive it and hold this test's output open.
+  // Not a child of the shell, which would outlive the shell and hold this test's output open.
   command.arguments = {"-c", "exec sleep 1000"};
   auto killed = WorkerProcess::spawn(command);
   ASSERT_TRUE(killed);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Runs until it has used so much processor time itself.
+/// Runs until this process has used so much processor time itself.
 void burn(std::chrono::nanoseconds time) {
   timespec used{};
   do {
@@ -22,14 +22,14 @@ void burn(std::chrono::nanoseconds time) {
   } while (std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec) < time);
 }
 
-/// A fork that does not outlive the process which made it.
+/// Forks a child that does not outlive the process which made it.
 pid_t fork_bound() {
   const pid_t child = ::fork();
   if (child == 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   return child;
 }
 
-/// A child that does something, says so, and waits to be killed.
+/// A child that does some work, reports that, and waits to be killed.
 class BusyChild {
  public:
   explicit BusyChild(const std::function<void()>& work) {

@@ -1,4 +1,4 @@
-// When a service manager's watchdog is pinged.
+// The times at which the daemon pings a service manager's watchdog.
 #include "runtime/daemon/service/service_manager.hpp"
 
 #include <gtest/gtest.h>

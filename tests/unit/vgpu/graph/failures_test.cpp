@@ -1,4 +1,4 @@
-// Errors in the command graph: how far they go, and when a command that is to fail ends.
+// Errors in the command graph: how far they spread, and when a command that is to fail ends.
 #include "tests/unit/vgpu/graph/command_graph_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -74,7 +74,7 @@ TEST_F(CommandGraphTest, ANodeThatIsMadeToFailEndsAfterTheCommandsBeforeIt) {
   refused->fail(kOutOfResources);
   graph.add(refused, {}, false, 0);
   take();
-  EXPECT_FALSE(refused->ended()) << "the one before it has not";
+  EXPECT_FALSE(refused->ended()) << "the command before it has not ended";
   run(before, kComplete);
   EXPECT_EQ(refused->status(), kOutOfResources);
   EXPECT_FALSE(refused->was_issued());
@@ -90,7 +90,8 @@ TEST_F(CommandGraphTest, AReadyCommandThatAnErrorReachesIsNoLongerReady) {
   EXPECT_EQ(waiting->status(), kWaitListFailed);
 }
 
-// Found by the random test: what is behind a ready command was ready too, and stayed so when that one failed.
+// Found by the random test: a command behind a ready command was ready too, and stayed ready when the first
+// failed.
 TEST_F(CommandGraphTest, NoCommandOvertakesOneOfItsQueueThatAnErrorMayStillReach) {
   const auto queue = in_order();
   const auto first = command(out_of_order());

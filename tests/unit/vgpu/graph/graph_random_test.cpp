@@ -1,6 +1,6 @@
 // Random programs (queues of both kinds, wait lists, markers, barriers, accesses, user events, failures) run
-// through the graph by a random driver, against a model that only knows the specification's words: what each
-// command has to wait for, and what it must end with.
+// through the graph by a random driver, against a model that only knows the specification: the commands that
+// each command has to wait for, and the status with which it must end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,10 +19,11 @@ struct Planned {
   std::vector<std::size_t> wait_list;
   std::vector<std::size_t> order;  // earlier commands that the queue itself puts before it
   std::int32_t own_status = kComplete;
-  bool has_event = true;  // only what has one can be named in a wait list or seen to fail
+  bool has_event = true;  // only such a command can be in a wait list or be seen to fail
 };
 
-/// A command by the specification: it begins after these have ended, and ends like this.
+/// Commands by the specification: each begins after its predecessors have ended, and ends with its expected
+/// status.
 class Model {
  public:
   explicit Model(std::vector<bool> lane_in_order) : in_order_(std::move(lane_in_order)) {}
@@ -150,7 +151,7 @@ class RandomRun {
     check_issue(node);
   }
 
-  /// Nobody asks how it ended, and one behind it is on its way to the driver.
+  /// Nobody asks how the command ended, and a command behind it is on its way to the driver.
   bool may_go_unobserved(const NodePtr& node) const {
     if (!node->lane()->in_order() || !node->driver_waits().empty()) return false;
     if (model_.plan[index_.at(node.get())].has_event) return false;
@@ -159,7 +160,7 @@ class RandomRun {
     });
   }
 
-  /// Issued commands wait for nothing that their driver cannot know of.
+  /// Issued commands wait for no command that their driver cannot know.
   void check_issue(const NodePtr& node) {
     const std::size_t index = index_.at(node.get());
     for (const std::size_t wait : model_.plan[index].wait_list) {
@@ -170,7 +171,8 @@ class RandomRun {
     }
     for (const std::size_t before : model_.plan[index].order) {
       const Node& earlier = *nodes_[before];
-      // What waits for nothing but its place in an in-order queue, and is not the client's, holds up nobody.
+      // A command that only waits for its place in an in-order queue, and is not the client's, holds up
+      // nobody.
       const bool ends_itself =
           earlier.work() != Work::access || model_.expected_status(before) == kWaitListFailed;
       const bool passable =

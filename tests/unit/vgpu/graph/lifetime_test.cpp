@@ -1,4 +1,4 @@
-// How long the command graph keeps its nodes alive.
+// The time for which the command graph keeps its nodes alive.
 #include "tests/unit/vgpu/graph/command_graph_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -24,7 +24,7 @@ TEST_F(CommandGraphTest, ANodeThatHasEndedIsFreed) {
 }
 
 // The driver knows a command by its address. A marker takes over the queue's list of open commands, which
-// must not have been what kept them alive.
+// must not have been the only thing that kept them alive.
 TEST_F(CommandGraphTest, ACommandInFlightStaysAliveWhenAMarkerFollowsIt) {
   const auto lane = out_of_order();
   std::weak_ptr<Node> running;

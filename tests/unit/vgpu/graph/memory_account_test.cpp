@@ -1,5 +1,4 @@
-// What a session's objects hold, beside what was granted: in steps, and under random calls with a printed
-// seed.
+// The memory of a session's objects, beside its grants: in steps, and under random calls with a printed seed.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,7 +17,7 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kFirst = 0b01;
 constexpr std::uint64_t kBoth = 0b11;
 
-/// A daemon with two devices; everybody else leaves 100 MiB on each.
+/// A daemon with two devices; the other tenants leave 100 MiB on each.
 struct MemoryAccountTest : ::testing::Test {
   session::LedgerAnswer answer(const session::LedgerRequest& request) {
     ++questions;
@@ -77,7 +76,7 @@ TEST_F(MemoryAccountTest, AFrontEndThatNeverReservesIsChargedExactly) {
   auto refused = account.charge(kFirst, 41 * kMiB, true);
   ASSERT_TRUE(refused);
   EXPECT_FALSE(refused.value());
-  EXPECT_FALSE(charge.value()->release()) << "it would not know of headroom";
+  EXPECT_FALSE(charge.value()->release()) << "this front end would not know of headroom";
   EXPECT_EQ(granted[0], 0);
 }
 
@@ -147,8 +146,8 @@ TEST_F(MemoryAccountTest, SizesDoNotOverflow) {
   EXPECT_EQ(granted[0], 0);
 }
 
-/// Plays an honest front end and checks after each step that what was granted is what objects hold and what
-/// the front end knows to be headroom.
+/// Plays an honest front end and checks after each step that the granted memory is the objects' memory and
+/// the front end's headroom.
 TEST_F(MemoryAccountTest, UnderRandomCallsNothingIsLostAndNothingIsMade) {
   std::mt19937_64 random(harness::printed_seed());
   const auto up_to = [&](std::uint64_t most) {

@@ -1,11 +1,11 @@
-// Waiting for memory that is on its way back, over an executor whose commands end when the test says so.
+// Waiting for memory that is about to be freed, over an executor whose commands end when the test says so.
 #include "runtime/vgpu/memory/memory_waits.hpp"
 #include "tests/unit/vgpu/executor_fixture.hpp"
 
 namespace fairgv::vgpu {
 namespace {
 
-/// Uses an object that the program has released: it goes with the command.
+/// Uses an object that the program has released: the object goes with the command.
 class User final : public FakeCommand {
  public:
   User(FakeDevice& device, std::shared_ptr<Lane> lane, MemoryCharge charge)
@@ -15,12 +15,12 @@ class User final : public FakeCommand {
   MemoryCharge charge_;
 };
 
-/// Lasts longer than the executor, whose commands give memory back when they are destroyed.
+/// Outlives the executor, whose commands give memory back when they are destroyed.
 struct WithAccount {
   static constexpr std::uint64_t kLimit = 100 * kMiB;
 
   std::uint64_t granted = 0;
-  std::function<void()> when_asked;  // what is left, once
+  std::function<void()> when_asked;  // runs at the next look, once
   session::LedgerAnswer answer(const session::LedgerRequest& request) {
     switch (request.kind) {
       case session::LedgerRequest::Kind::look:
@@ -143,7 +143,7 @@ TEST_F(MemoryWaitsTest, AWaitThatNoFrontEndAsksForBreaksTheProtocol) {
   use_and_release(90 * kMiB);
   grant_now();
   ASSERT_EQ(await(80 * kMiB, event(1)), kQueued);
-  EXPECT_FALSE(waits.await(loop, {event(2), kDevice, 1, 0})) << "a second one beside it";
+  EXPECT_FALSE(waits.await(loop, {event(2), kDevice, 1, 0})) << "a second wait beside the first";
 }
 
 TEST_F(MemoryWaitsTest, WhereMemoryIsNotCountedNothingIsOnItsWay) {

@@ -1,4 +1,5 @@
-// Wait lists and user events: nothing that waits for a user event is ever ready, and all else ends by itself.
+// Wait lists and user events: no command that waits for a user event is ever ready, and all others end by
+// themselves.
 #include "tests/unit/vgpu/graph/command_graph_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -35,7 +36,7 @@ TEST_F(CommandGraphTest, ACommandEndsAfterTheCommandsItWaitedForEvenIfReportsCom
     ended.clear();
     complete(third);
     complete(second);
-    EXPECT_EQ(ended, Nodes{}) << "whoever sees the end of the third may look at what the first has read";
+    EXPECT_EQ(ended, Nodes{}) << "a thread that sees the third end may use the data that the first has read";
     complete(first);
     EXPECT_EQ(ended, (Nodes{first, second, third}));
   }
@@ -89,7 +90,7 @@ TEST_F(CommandGraphTest, NothingThatWaitsForAUserEventIsReady) {
 }
 
 // A naive worker would hand the first command to a driver thread that blocks, or stop reading: then neither
-// the other queue nor the thread that sets the event would ever come through.
+// the other queue nor the thread that sets the event would ever get through.
 TEST_F(CommandGraphTest, AQueueThatWaitsForAUserEventHoldsUpNoOtherQueue) {
   const auto event = user_event();
   const auto stuck_lane = in_order();

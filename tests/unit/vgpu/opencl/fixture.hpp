@@ -1,5 +1,5 @@
 // The worker on the machine's real OpenCL driver, in a thread of this process, called through the client's
-// end of a real session. The test plays the dispatcher: it grants every turn that is asked for.
+// end of a real session. The test plays the dispatcher: it grants every turn that the worker asks for.
 #pragma once
 
 #include <CL/cl.h>
@@ -140,7 +140,7 @@ class OpenClTest : public ::testing::Test {
     client.release_event(event);
     return status;
   }
-  /// Why the worker ended, for which it waits.
+  /// Waits for the worker's end, and returns its reason.
   std::string end_of_session() {
     loop.join();
     loop = std::thread([] {});
@@ -181,7 +181,7 @@ class OpenClTest : public ::testing::Test {
     if (driver.has_host_device()) executor.set_stand_in(&worker);
     return driver.has_host_device();
   }();
-  std::optional<Error> broken;  // what the worker ended with; read after `loop` has been joined
+  std::optional<Error> broken;  // the worker's last error; read after `loop` has been joined
   std::thread loop{[this] {
     if (auto served = worker.run(); !served) broken = served.error();
   }};

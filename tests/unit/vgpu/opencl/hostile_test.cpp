@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Of 16 work-items.
+/// A launch of 16 work-items.
 wire::RecordKernel launch_in(ObjectId command_buffer, ObjectId kernel) {
   wire::RecordKernel call;
   call.recording.command_buffer = command_buffer;
@@ -37,7 +37,7 @@ TEST_F(OpenClTest, ACommandThatTheDriverRefusesToRecordFailsTheFinalization) {
   EXPECT_EQ(finalize(recorded), CL_INVALID_KERNEL_ARGS);
 }
 
-// PoCL 3.1 would say so, too, and then end.
+// PoCL 3.1 would report the error, too, and then end.
 TEST_F(OpenClTest, ALaunchWithGroupsThatCannotBeIsNotRecorded) {
   const auto kernel = make_kernel("scale");
   const auto buffer = make_buffer(std::vector<float>(16, 1.0F));

@@ -1,4 +1,4 @@
-// Where a worker lays out a program's headers for its driver.
+// The place where a worker lays out a program's headers for its driver.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// With a folder for temporary files of its own.
+/// A test with a folder for temporary files of its own.
 struct IncludeFilesTest : ::testing::Test {
   IncludeFilesTest() { ::setenv("TMPDIR", temporary.path().c_str(), 1); }
   ~IncludeFilesTest() override { ::unsetenv("TMPDIR"); }
@@ -37,7 +37,7 @@ struct IncludeFilesTest : ::testing::Test {
     message.names_root = names_root ? 1 : 0;
     ASSERT_TRUE(files->add(message));
   }
-  /// The options for a driver, with H for what depends on the files.
+  /// The options for a driver, with H for the part that depends on the files.
   std::string options(const std::string& directory, const std::string& given) const {
     EXPECT_TRUE(files->complete(directory, given));
     std::string text = files->options(given);

@@ -1,4 +1,4 @@
-// The worker on the machine's real OpenCL driver: what programs are expected to do.
+// The worker on the machine's real OpenCL driver: the usual behaviour of programs.
 #include <algorithm>
 #include <numeric>
 
@@ -61,7 +61,7 @@ TEST_F(OpenClTest, ALaunchHasTheArgumentsOfTheMomentInWhichItWasEnqueued) {
   client.send(wire::CreateUserEvent{gate});
   scale(queue, kernel, first, 2.0F, 16, {}, std::span(&gate, 1));
   scale(queue, kernel, second, 5.0F, 16);
-  client.release_object(kernel);  // commands keep what they use
+  client.release_object(kernel);  // commands keep the objects that they use
   client.send(wire::SetUserEventStatus{gate, CL_COMPLETE});
   EXPECT_EQ(read(first, 16), std::vector<float>(16, 2.0F));
   EXPECT_EQ(read(second, 16), std::vector<float>(16, 5.0F));

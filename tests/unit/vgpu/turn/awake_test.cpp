@@ -1,5 +1,5 @@
-// Who is awake for what comes next: the loop thread or the driver's own for a program that comes back
-// quickly, and the loop for a turn that was announced.
+// The threads that stay awake for the next event: the loop thread or the driver's own thread for a program
+// that comes back quickly, and the loop thread for a turn that was announced.
 #include <gtest/gtest.h>
 
 #include "tests/unit/vgpu/executor_fixture.hpp"

@@ -1,4 +1,4 @@
-// Time that a virtual machine's host has taken, as a text of /proc/stat gives it.
+// Time that a virtual machine's host has taken, as the text of /proc/stat gives it.
 #include "runtime/vgpu/turn/host_steal.hpp"
 
 #include <fmt/core.h>
@@ -21,7 +21,7 @@ cpu_set_t processors(std::initializer_list<std::size_t> numbers) {
   return set;
 }
 
-/// Processors 0 and 11 with so much steal.
+/// A text of processors 0 and 11 with so much steal.
 std::string stat(int first, int second) {
   return fmt::format(
       "cpu  9 9 9 9 9 9 9 {} 0 0\ncpu0 1 2 3 4 5 6 7 {} 8 9\ncpu11 1 2 3 4 5 6 7 {} 8 9\nintr 5 {}\n",

@@ -1,4 +1,4 @@
-// Time stolen from a device's threads: the arithmetic, and what Linux really counts.
+// Time stolen from a device's threads: the arithmetic, and the figures that Linux really counts.
 #include "runtime/vgpu/turn/stolen_time.hpp"
 
 #include <gtest/gtest.h>
@@ -15,14 +15,14 @@ namespace {
 using namespace std::chrono_literals;
 using Reading = StolenTime::Reading;
 
-/// Between two readings a second apart, in which the threads ran for a tenth of it.
+/// The time stolen between two readings a second apart, in which the threads ran for a tenth of it.
 Duration stolen(const Reading& before, Reading after, std::size_t threads) {
   after.ran = before.ran + 100ms * static_cast<int>(threads);
   after.at = before.at + 1s;
   return StolenTime::between(before, after, threads);
 }
 
-/// Of a machine of its own.
+/// The steal of a machine that is not virtual.
 HostSteal no_host() {
   cpu_set_t none;
   CPU_ZERO(&none);
@@ -41,8 +41,8 @@ TEST(StolenTime, IsNothingWhenAThreadHasEnded) {
   EXPECT_EQ(StolenTime::between({1ms, 0, 1s, 0s}, {9ms, 0, 0s, 1s}, 2), 0ms);
 }
 
-// Linux counts a wait when it is over: one of 5 ms that ended 1 ms after a turn had begun was mostly before
-// it. Without the limit a short turn could cost nothing.
+// Linux counts a wait when it is over: a wait of 5 ms that ended 1 ms after a turn had begun was mostly
+// before the turn. Without the limit a short turn could cost nothing.
 TEST(StolenTime, IsNoMoreThanTheTimeInWhichTheThreadsDidNotRun) {
   EXPECT_EQ(StolenTime::between({}, {10ms, 0, 4ms, 3ms}, 2), 1ms) << "each ran for 2 of 3 ms";
   EXPECT_EQ(StolenTime::between({}, {10ms, 0, 6ms, 3ms}, 2), 0ms);
@@ -53,7 +53,7 @@ TEST(StolenTime, IsNothingWithoutThreads) {
   EXPECT_EQ(StolenTime({}, no_host()).so_far(0ns), 0ns);
 }
 
-// Then nobody asks how long they waited, which takes longer than many a launch.
+// Then the threads' waits are not read, since reading them takes longer than many a launch.
 TEST(StolenTime, IsNothingIfTheThreadsRanWheneverACommandWasUnderWay) {
   const Reading before{0ms, 0, 3ms, 1h};
   const auto after = [](Duration ran, Duration passed) { return Reading{0ms, 0, 3ms + ran, 1h + passed}; };
@@ -67,7 +67,7 @@ TEST(StolenTime, IsNothingIfTheThreadsRanWheneverACommandWasUnderWay) {
   EXPECT_FALSE(StolenTime::ran_throughout(before, after(-1ms, 0ms), 0ms, 1)) << "a thread has ended";
 }
 
-/// A turn of 10 ms, of which its device had nothing for 1 ms.
+/// The stolen time of a turn of 10 ms, of which its device had no work for 1 ms.
 Duration stalled(Duration worker, Duration waited, std::uint64_t arrivals = 0) {
   const Reading before{1ms, 7, 1s, 1h, 2s};
   const Reading after{1ms + waited, 7 + arrivals, 1s, 1h + 10ms, 2s + worker};
@@ -124,7 +124,7 @@ TEST(StolenTime, CountsWhatAnotherProcessTakes) {
     const Thief thief;
     StolenTime stolen(std::span(&self, 1), no_host());
     Duration so_far{0};
-    // The bound only keeps a broken system from hanging the test.
+    // The bound only prevents a broken system from hanging the test.
     const auto give_up = std::chrono::steady_clock::now() + 30s;
     while (so_far < 20ms && std::chrono::steady_clock::now() < give_up) so_far = stolen.so_far(0ns);
     EXPECT_GE(so_far, 20ms);

@@ -1,4 +1,4 @@
-// Turns with an end, while others wait: samples, free runs, what fits, and the wait for more to do.
+// Turns with an end, while others wait: samples, free runs, commands that fit, and the wait for more to do.
 #include <vector>
 
 #include "tests/unit/vgpu/turn/turn_fixture.hpp"
@@ -28,7 +28,7 @@ TEST_F(ContendedTurnTest, RunsWithTimestampsAreCrossChecked) {
     complete_after(100us, 1, true);
   }
   ASSERT_GT(may_issue(), 0U);
-  issue(2);  // a free run; the first of the two has none
+  issue(2);  // a free run; the first of the two has no timestamps
   keeper.ran(300'000, 400'000);
   complete_after(200us, 2, true);
   EXPECT_EQ(turn.checked_ns, 100'000U);

@@ -1,4 +1,4 @@
-// A program that waits for its commands is run together with its turns.
+// A program that waits for its commands runs together with its turns.
 #include "tests/unit/vgpu/turn/turn_fixture.hpp"
 
 namespace fairgv::vgpu {

@@ -43,8 +43,8 @@ class TurnTest : public ::testing::Test {
     keeper.completed(count, count, now);
     settle(more_work);
   }
-  /// Issues everything that is allowed, and more as it ends, until the device is idle; each command takes
-  /// `each`. How many there were.
+  /// Issues all commands that are allowed, and more as they end, until the device is idle; each command takes
+  /// `each`. Returns the number of commands.
   std::uint64_t run_allowed(Duration each, bool more_work = true) {
     std::uint64_t issued = 0, in_flight = 0;
     do {

@@ -1,4 +1,4 @@
-// Turns without an end: of who is alone, and by the clock.
+// Turns without an end: of a lone tenant, and by the clock.
 #include <utility>
 
 #include "tests/unit/vgpu/turn/turn_fixture.hpp"

@@ -1,4 +1,4 @@
-// Time that others take from a CPU device during a turn is not charged.
+// Time that other processes take from a CPU device during a turn is not charged.
 #include "tests/unit/vgpu/turn/turn_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -6,7 +6,7 @@ namespace {
 
 struct StolenTurnTest : TurnTest {
   Duration stolen{0};  // since the keeper began to watch
-  Duration unused{0};  // as the keeper said
+  Duration unused{0};  // as the keeper reported it
   int looks = 0;
   int rests = 0;
   bool rested = false;  // when the keeper began to watch
@@ -27,7 +27,7 @@ struct StolenTurnTest : TurnTest {
     robbed.may_issue(kKernel, now);
     grant(6ms);
   }
-  /// One command that takes `time`, of which others steal `theft`.
+  /// One command that takes `time`, of which other processes steal `theft`.
   void one_command(Duration time, Duration theft) {
     ASSERT_GT(robbed.may_issue(kKernel, now).count, 0U);
     robbed.issued(kKernel, kCpu, now);
@@ -49,7 +49,7 @@ struct StolenTurnTest : TurnTest {
 };
 
 TEST_F(StolenTurnTest, TimeThatOthersTookIsNotCharged) {
-  stolen = 1h;  // before the turn, when the device was somebody else's
+  stolen = 1h;  // before the turn, when another tenant had the device
   one_turn(4ms, 1ms);
   EXPECT_EQ(used(), 3ms);
   one_turn(5ms, 2ms);
@@ -58,7 +58,7 @@ TEST_F(StolenTurnTest, TimeThatOthersTookIsNotCharged) {
   EXPECT_EQ(used(), 3ms + 3ms + 5ms);
 }
 
-// Else it would be claimed from whoever is there when it is made good: 64 tenants that had crowded each other
+// Otherwise tenants that happen to be there later would pay for it: 64 tenants that had crowded each other
 // while they started had up to a seventh more than their share half a minute later.
 TEST_F(StolenTurnTest, NothingIsChargedFirstAndMadeGoodByLaterTurns) {
   begin_turn();
@@ -91,7 +91,7 @@ TEST_F(StolenTurnTest, TheLookForStolenTimeHearsForHowLongNothingWasUnderWay) {
   EXPECT_EQ(unused, 0us) << "of this turn";
 }
 
-// What was read while resting is good for the next turn only if nothing ran in between.
+// A reading taken while resting is good for the next turn only if nothing ran in between.
 TEST_F(StolenTurnTest, RestIsToldBeforeATurnThatIsAskedForAndHoldsForThatTurnOnly) {
   one_turn(1ms, 0ms);
   EXPECT_EQ(rests, 1);

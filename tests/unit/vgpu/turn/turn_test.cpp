@@ -1,4 +1,4 @@
-// A turn from wish to end: who asks for it, what announces it, and that what was used adds up.
+// A turn from wish to end: the wish, the announcement, and the sum of the use.
 #include "tests/unit/vgpu/turn/turn_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -79,7 +79,7 @@ TEST_F(TurnTest, AnAnnouncementThatComesTooLateIsOfNoUseLater) {
   ++turn.due;
   grant(6ms);
   EXPECT_GT(may_issue(), 0U);
-  run_one(6ms, true);  // and gives back
+  run_one(6ms, true);  // and gives the turn back
   ASSERT_EQ(state(), TurnState::wanting);
   EXPECT_EQ(may_issue(), 0U);
   EXPECT_FALSE(keeper.due_until());

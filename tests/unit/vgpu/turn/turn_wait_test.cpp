@@ -1,4 +1,4 @@
-// Why a turn permits no more commands.
+// The reasons why a turn permits no more commands.
 #include "tests/unit/vgpu/turn/turn_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -52,7 +52,7 @@ TEST_F(TurnWaitTest, AnUnknownCommandIsMeasuredByItself) {
 TEST_F(TurnWaitTest, AKnownCommandDoesNotFitIntoTheRestOfTheSlice) {
   may_issue();
   grant(6ms);
-  run_allowed(1ms);  // until it is known, and the slice is used
+  run_allowed(1ms);  // until the kernel is known, and the slice is used
   while (state() != TurnState::wanting) run_allowed(1ms);
   grant(6ms);
   std::uint64_t issued = 0;
