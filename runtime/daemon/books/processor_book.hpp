@@ -50,7 +50,7 @@ class ProcessorBook {
                             const std::function<double(TenantId)>& share, unsigned processors, Time now);
 
   void forget_session(SessionId id) { seen_.erase(id); }
-  /// Whether forgetting the tenant would lose what it has used.
+  /// Whether forgetting the tenant loses none of its use.
   bool may_forget(TenantId id, Time now) const;
   void forget_tenant(TenantId id) { tenants_.erase(id); }
 
