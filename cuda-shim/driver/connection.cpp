@@ -1,19 +1,12 @@
 #include "cuda-shim/driver/connection.hpp"
 
-#include <cstdio>
-#include <cstdlib>
 #include <new>
 #include <utility>
 
+#include "runtime/session/client/standard_error.hpp"
 #include "runtime/wire/calls/cuda/facts.hpp"
 
 namespace fairgv::cuda::remote {
-
-void say(std::string_view line) {
-  const char* const log = std::getenv("FAIRGV_LOG");
-  if (log != nullptr && std::string_view(log) == "off") return;
-  std::fprintf(stderr, "fairgv: %.*s\n", static_cast<int>(line.size()), line.data());
-}
 
 CUresult Connection::fault() {
   const std::uint64_t late = session_->late_error();
@@ -46,7 +39,8 @@ void Connection::note_loss() {
   const int code =
       has_work_.load(std::memory_order_relaxed) ? CUDA_ERROR_LAUNCH_FAILED : CUDA_ERROR_DEVICE_UNAVAILABLE;
   if (!loss_.compare_exchange_strong(none, code, std::memory_order_relaxed)) return;
-  say("the worker of this process is gone (fairgvd stopped, or the worker was killed): CUDA calls fail from "
+  session::say(
+      "the worker of this process is gone (fairgvd stopped, or the worker was killed): CUDA calls fail from "
       "now on; the daemon's log has the reason");
 }
 

@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <unordered_map>
 
 #include "cuda-shim/api/cuda.hpp"
@@ -16,9 +15,6 @@
 #include "runtime/wire/cuda_calls.hpp"
 
 namespace fairgv::cuda::remote {
-
-/// One line for people on standard error, unless FAIRGV_LOG=off.
-void say(std::string_view line);
 
 /// Any thread may call any method. No method holds a lock while it waits.
 class Connection {

@@ -10,6 +10,7 @@
 #include "cuda-shim/driver/storage.hpp"
 #include "runtime/base/page.hpp"
 #include "runtime/session/client/arena_remark.hpp"
+#include "runtime/session/client/standard_error.hpp"
 
 namespace fairgv::cuda::remote {
 namespace {
@@ -38,14 +39,14 @@ std::vector<DeviceDescription> describe(const wire::cuda::DevicesReply& devices,
 CUresult Engine::open(Opened& opened) {
   const auto refuse = [](const std::string& why) {
     static std::atomic<bool> told{false};  // relaxed: one line is enough
-    if (!told.exchange(true, std::memory_order_relaxed)) say(why);
+    if (!told.exchange(true, std::memory_order_relaxed)) session::say(why);
     return CUDA_ERROR_NO_DEVICE;
   };
   auto identity = session::identity_from_environment();
   if (!identity) return refuse(identity.error().message);
   auto session = session::ClientSession::connect(identity.value(), session::Api::cuda);
   if (!session) return refuse(session.error().message);
-  if (const auto remark = session::arena_remark(session.value()->segment())) say(*remark);
+  if (const auto remark = session::arena_remark(session.value()->segment())) session::say(*remark);
   auto connection = std::make_unique<Connection>(std::move(session).value());
   auto devices = connection->call(wire::cuda::GetDevices{});
   if (!devices) return refuse("the worker of this process ended before it could say what devices it has");
@@ -179,7 +180,8 @@ CUresult Engine::make_array(Context& context, std::uint64_t, Array& array) {
 CUresult Engine::registered_address(std::uint64_t, CUdeviceptr&) const {
   static std::atomic<bool> told{false};  // relaxed: one line is enough
   if (!told.exchange(true, std::memory_order_relaxed)) {
-    say("kernels cannot use memory of cuMemHostRegister (cudaHostRegister) through FairGV: allocate it with "
+    session::say(
+        "kernels cannot use memory of cuMemHostRegister (cudaHostRegister) through FairGV: allocate it with "
         "cuMemHostAlloc (cudaMallocHost) instead");
   }
   return CUDA_ERROR_NOT_SUPPORTED;

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "cuda-shim/driver/connection.hpp"
 #include "runtime/base/page.hpp"
+#include "runtime/session/client/standard_error.hpp"
 
 namespace fairgv::cuda::remote {
 namespace {
@@ -87,7 +87,7 @@ void say_addresses_taken(std::uint64_t address) {
       "the device's memory at %#llx lies where this program has memory of its own, and no other was to be "
       "had: run the program again (addresses differ from run to run)",
       static_cast<unsigned long long>(address));
-  say(line);
+  session::say(line);
 }
 
 }  // namespace fairgv::cuda::remote

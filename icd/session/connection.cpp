@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "icd/objects/platform.hpp"
 #include "icd/session/fork.hpp"
 #include "runtime/session/client/arena_remark.hpp"
+#include "runtime/session/client/standard_error.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -19,12 +19,6 @@ std::mutex connect_mutex;  // guards connecting
 std::atomic<Connection*> current{nullptr};
 bool failure_reported = false;   // with connect_mutex
 bool watches_for_forks = false;  // with connect_mutex
-
-void say(std::string_view line) {
-  const char* const log = std::getenv("FAIRGV_LOG");
-  if (log != nullptr && std::string_view(log) == "off") return;
-  std::fprintf(stderr, "fairgv: %.*s\n", static_cast<int>(line.size()), line.data());
-}
 
 /// Fetches the driver's last messages, for example about a failed build, which would otherwise come after the
 /// program's end.
@@ -56,7 +50,7 @@ Result<std::unique_ptr<Connection>> connect() {
   FAIRGV_TRY(identity, session::identity_from_environment());
   FAIRGV_TRY(names, wanted_names());
   FAIRGV_TRY(session, session::ClientSession::connect(identity.value()));
-  if (const auto remark = session::arena_remark(session.value()->segment())) say(*remark);
+  if (const auto remark = session::arena_remark(session.value()->segment())) session::say(*remark);
   return std::make_unique<Connection>(std::move(session).value(), names.value());
 }
 
@@ -73,7 +67,7 @@ Connection* Connection::get() {
   }
   auto made = connect();
   if (!made) {
-    if (!std::exchange(failure_reported, true)) say(made.error().message);
+    if (!std::exchange(failure_reported, true)) session::say(made.error().message);
     return nullptr;
   }
   failure_reported = false;
@@ -92,7 +86,7 @@ Connection* Connection::get_live() {
   }
   Connection* const next = get();
   if (next == nullptr || Platform::are_those_of(*next)) return next;
-  say("fairgvd has other devices now than when this program began: start it again");
+  session::say("fairgvd has other devices now than when this program began: start it again");
   return nullptr;
 }
 
@@ -133,7 +127,8 @@ void Connection::settle() {
 
 void Connection::report_loss() {
   if (!session_->lost() || loss_reported_.exchange(true)) return;
-  say("the worker of this process is gone (fairgvd stopped, or the worker was killed): OpenCL calls fail, "
+  session::say(
+      "the worker of this process is gone (fairgvd stopped, or the worker was killed): OpenCL calls fail, "
       "except in contexts that are created from now on; the daemon's log has the reason");
 }
 
