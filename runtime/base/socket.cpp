@@ -49,7 +49,7 @@ void take_descriptors(const msghdr& message, std::vector<UniqueFd>& into) {
 }  // namespace
 
 Result<void> check_socket_path(const std::string& path) {
-  if (const auto address = address_of(path); !address) return address.error();
+  FAIRGV_CHECK(address_of(path));
   return {};
 }
 

@@ -11,9 +11,8 @@ using control::ControlRequest;
 
 Result<void> Adjustments::set_weight(const ControlRequest& request, const Account& by,
                                      const std::string& by_text) {
-  const auto tenant =
-      tenancies_.registry().set_weight(request.tenant, request.weight, by.owner, by.administrator);
-  if (!tenant) return tenant.error();
+  FAIRGV_TRY(tenant,
+             tenancies_.registry().set_weight(request.tenant, request.weight, by.owner, by.administrator));
   tenancies_.apply_weight(tenant.value());
   log_.info(by, "tenant {}: weight {}, set by {}", tenant->name, tenant->weight, by_text);
   return {};

@@ -47,9 +47,8 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   const Account account = needs_.entrance.account_of(peer, client.fd());
   FAIRGV_TRY(admission, needs_.entrance.admit({peer, account, client.fd(), hello.tenant},
                                               {sessions_.size(), sessions_.count_of(account.owner)}));
-  const auto tenant =
-      needs_.tenancies.join(admission->tenant, admission->applicant, hello.weight, hello.memory);
-  if (!tenant) return tenant.error();
+  FAIRGV_TRY(tenant,
+             needs_.tenancies.join(admission->tenant, admission->applicant, hello.weight, hello.memory));
   auto session = starter_.start(SessionId{++last_id_}, tenant.value(), peer, account, hello);
   if (session) {
     if (auto watched = watch(*session.value()); !watched) session = watched.error();

@@ -75,8 +75,7 @@ Result<std::vector<Program>> programs_of(const Settings& settings, const Placeme
                                 workload("scan", 3, {171, 176}),
                                 workload("convolutionSeparable", 2, {391, 397}), workload("hotspot", 8)};
   for (const int length : settings.kernel_us) {
-    const auto loop = calibrate_loop(length, "0.3", placement, settings.api);
-    if (!loop) return loop.error();
+    FAIRGV_TRY(loop, calibrate_loop(length, "0.3", placement, settings.api));
     Program program = workload("computeLoop", 1);
     program.name += fmt::format(" {} us", length);
     program.source.command.insert(program.source.command.end(),
@@ -110,8 +109,7 @@ class Table {
         // The condition that goes first changes, so that a drift of the machine cancels.
         const std::size_t i = run % 2 == 0 ? turn : conditions.size() - 1 - turn;
         progress_.step(fmt::format("{}, {}", program.name, conditions[i].name));
-        const auto means = conditions[i].measure(program);
-        if (!means) return means.error();
+        FAIRGV_TRY(means, conditions[i].measure(program));
         found[i].push_back(means.value());
       }
     }
@@ -176,31 +174,25 @@ void explain(const Settings& settings) {
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  auto programs = programs_of(settings, placement);
-  if (!programs) return programs.error();
-  const auto loop = calibrate_loop(kNeighbourUs, "0.3", placement, settings.api);
-  if (!loop) return loop.error();
-  const auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(programs, programs_of(settings, placement));
+  FAIRGV_TRY(loop, calibrate_loop(kNeighbourUs, "0.3", placement, settings.api));
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
   // The daemon shows tenants that have sessions: this program keeps the account open between the others.
-  const auto keeper = start_idle(tenancy.value(), {kTenant});
-  if (!keeper) return keeper.error();
+  FAIRGV_TRY(keeper, start_idle(tenancy.value(), {kTenant}));
   // Checked once. And a driver may compile at the first launch, which takes longer than thousands of kernels
   // and is charged; PoCL keeps the result for the runs that count.
   const auto gap = std::chrono::nanoseconds(std::llround(1e3 * settings.gap_us));
   for (Program& program : programs.value()) {
     auto command = program.source.command;
     command.insert(command.end(), {"--repetitions", "1"});
-    if (auto right = run_measured(tenancy->tenant(kTenant, 1, command)); !right) return right.error();
-    const auto few = mean_bare(placement, program.source, kFewKernels, gap);
-    if (!few) return few.error();
+    FAIRGV_CHECK(run_measured(tenancy->tenant(kTenant, 1, command)));
+    FAIRGV_TRY(few, mean_bare(placement, program.source, kFewKernels, gap));
     program.kernels =
         std::max(kFewKernels, static_cast<unsigned>(1e3 * settings.milliseconds / few.value().events));
   }
   OnRequest neighbour(".neighbour");
-  const auto started =
-      neighbour.start(tenancy->tenant("neighbour", 1, saturating(loop.value(), settings.api)));
-  if (!started) return started.error();
+  FAIRGV_TRY(started,
+             neighbour.start(tenancy->tenant("neighbour", 1, saturating(loop.value(), settings.api))));
   const auto as_tenant = [&](const Program& program) {
     return mean_charged(tenancy.value(), kTenant, program.source, program.kernels, gap);
   };
@@ -209,17 +201,17 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
        [&](const Program& program) { return mean_bare(placement, program.source, program.kernels, gap); }},
       {"only tenant", as_tenant},
       {"beside another", [&](const Program& program) -> Result<MeanKernel> {
-         if (auto there = neighbour.begin(); !there) return there.error();
+         FAIRGV_CHECK(neighbour.begin());
          auto means = as_tenant(program);
-         if (auto gone = neighbour.halt(); !gone) return gone.error();
+         FAIRGV_CHECK(neighbour.halt());
          return means;
        }}};
   explain(settings);
   Table table(settings, conditions.size() * programs->size() * settings.runs);
   for (const Program& program : programs.value()) {
-    if (auto done = table.measure(program, conditions); !done) return done.error();
+    FAIRGV_CHECK(table.measure(program, conditions));
   }
-  if (auto ended = neighbour.end(); !ended) return ended.error();
+  FAIRGV_CHECK(neighbour.end());
   return table.take();
 }
 

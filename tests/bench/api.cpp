@@ -23,10 +23,8 @@ struct Costs {
 using Table = std::vector<std::pair<std::string, Costs>>;
 
 Result<void> add_pair(Tenancy& tenancy, const std::vector<std::string>& probe, Table& table) {
-  const auto alone = run_measured(bare(probe));
-  if (!alone) return alone.error();
-  const auto ours = run_measured(tenancy.tenant("bench", 1, probe));
-  if (!ours) return ours.error();
+  FAIRGV_TRY(alone, run_measured(bare(probe)));
+  FAIRGV_TRY(ours, run_measured(tenancy.tenant("bench", 1, probe)));
   for (auto& [name, costs] : table) {
     costs.alone.push_back(alone.value()[name]);
     costs.ours.push_back(ours.value()[name]);
@@ -36,8 +34,7 @@ Result<void> add_pair(Tenancy& tenancy, const std::vector<std::string>& probe, T
 
 /// The names that the probe measures.
 Result<Table> names_of(const std::vector<std::string>& probe) {
-  const auto finished = run(bare(probe));
-  if (!finished) return finished.error();
+  FAIRGV_TRY(finished, run(bare(probe)));
   if (finished->status != 0 || finished->lines.empty()) return Error{"the probe fails on the driver alone"};
   Table table;
   const auto line = nlohmann::ordered_json::parse(finished->lines.back(), nullptr, false);
@@ -64,11 +61,9 @@ std::vector<std::string> print(const Table& table, int pairs) {
 }
 
 Result<void> run_benchmark(int pairs, const Output& output) {
-  auto tenancy = Tenancy::start();
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start());
   const std::vector<std::string> probe{beside("fairgv-probe-api")};
-  auto table = names_of(probe);
-  if (!table) return table.error();
+  FAIRGV_TRY(table, names_of(probe));
   for (int pair = 0; pair < pairs; ++pair) {
     if (auto done = add_pair(tenancy.value(), probe, table.value()); !done) return done;
   }

@@ -97,9 +97,8 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       "sleep ratio");
   for (const std::string& policy : settings.policies) fmt::print("{:>36}{:>22}", policy, "in use");
   fmt::print("\n");
-  auto runs =
-      PairedRuns::start(placement, settings.pairs, settings.policies, settings.sleep_ratios.size(), true);
-  if (!runs) return runs.error();
+  FAIRGV_TRY(runs, PairedRuns::start(placement, settings.pairs, settings.policies,
+                                     settings.sleep_ratios.size(), true));
   const auto busy_one = sized(workload_of(settings.api, "BlackScholes", 0), settings.workload_us, placement);
   const auto awake_one = sized(workload_of(settings.api, "matrixMul", 1), settings.workload_us, placement);
   if (!busy_one) return busy_one.error();
@@ -112,11 +111,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   for (const double ratio : settings.sleep_ratios) {
     Program sleepy = awake;
     sleepy.insert(sleepy.end(), {"--sleep-ratio", fmt::format("{}", ratio)});
-    auto pairs = runs->measure(fmt::format("sleep ratio {}", ratio), {busy, awake}, {busy, sleepy});
-    if (!pairs) return pairs.error();
-    auto in_use = runs->measure_in_use(fmt::format("sleep ratio {}", ratio), busy, {busy, sleepy},
-                                       settings.profiled_seconds);
-    if (!in_use) return in_use.error();
+    FAIRGV_TRY(pairs, runs->measure(fmt::format("sleep ratio {}", ratio), {busy, awake}, {busy, sleepy}));
+    FAIRGV_TRY(in_use, runs->measure_in_use(fmt::format("sleep ratio {}", ratio), busy, {busy, sleepy},
+                                            settings.profiled_seconds));
     std::string row = fmt::format("{:<12}", ratio);
     for (const std::string& policy : settings.policies) {
       cells.push_back(cell_of(ratio, policy, pairs.value()[policy], in_use.value()[policy]));

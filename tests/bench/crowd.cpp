@@ -43,8 +43,7 @@ struct IdleCpu {
 Result<IdleCpu> idle_cpu(const nlohmann::json& report, unsigned idle) {
   IdleCpu cpu;
   for (const std::string& name : numbered("idle", idle)) {
-    const auto tenant = tenant_in(report, name);
-    if (!tenant) return tenant.error();
+    FAIRGV_TRY(tenant, tenant_in(report, name));
     const nlohmann::json& sessions = tenant.value()["sessions"];
     if (sessions.empty()) return Error{name + " has no session"};
     for (const auto& session : sessions) {
@@ -67,7 +66,7 @@ Result<Company> start_crowd(const Tenancy& tenancy, const Settings& settings, st
                                  fmt::format("{:.3f}", Seconds(window.time_since_epoch()).count())});
   Company crowd;
   for (const std::string& name : numbered("tenant", settings.tenants)) {
-    if (auto joined = crowd.join(tenancy, name, program); !joined) return joined.error();
+    FAIRGV_CHECK(crowd.join(tenancy, name, program));
   }
   return crowd;
 }
@@ -76,8 +75,7 @@ Result<Company> start_crowd(const Tenancy& tenancy, const Settings& settings, st
 Result<std::vector<double>> collect(Company crowd) {
   std::vector<double> throughputs;
   for (const Finished& finished : std::move(crowd).finish()) {
-    const auto result = result_of({{beside("workloads/computeLoop")}, {}}, finished);
-    if (!result) return result.error();
+    FAIRGV_TRY(result, result_of({{beside("workloads/computeLoop")}, {}}, finished));
     throughputs.push_back(result.value()["throughput"]);
   }
   return throughputs;
@@ -107,16 +105,12 @@ Findings print_result(const Settings& settings, const std::vector<double>& throu
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  const auto iterations = loop_iterations(placement);
-  if (!iterations) return iterations.error();
-  auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
-  auto idle = start_idle(tenancy.value(), numbered("idle", settings.idle));
-  if (!idle) return idle.error();
+  FAIRGV_TRY(iterations, loop_iterations(placement));
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
+  FAIRGV_TRY(idle, start_idle(tenancy.value(), numbered("idle", settings.idle)));
 
   const auto window = later(Clock::now(), settings.delay);
-  auto crowd = start_crowd(tenancy.value(), settings, iterations.value(), window);
-  if (!crowd) return crowd.error();
+  FAIRGV_TRY(crowd, start_crowd(tenancy.value(), settings, iterations.value(), window));
   fmt::print("{} tenants of equal weight get ready; their common window of {} s opens in {} s ...\n",
              settings.tenants, settings.seconds, settings.delay);
   std::fflush(stdout);
@@ -124,22 +118,16 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
     return Company::watch_until(end, {&idle.value(), &crowd.value()});
   };
   // Everybody sleeps by then; a look takes longer than some of their first turns.
-  if (auto asleep = wait_until(later(window, -kLookBefore)); !asleep) return asleep.error();
-  const auto opened = look_at(tenancy.value());
-  if (!opened) return opened.error();
-  const auto before = idle_cpu(opened.value(), settings.idle);
-  if (!before) return before.error();
+  FAIRGV_CHECK(wait_until(later(window, -kLookBefore)));
+  FAIRGV_TRY(opened, look_at(tenancy.value()));
+  FAIRGV_TRY(before, idle_cpu(opened.value(), settings.idle));
   if (auto there = wait_until(later(window, settings.seconds)); !there) {
     return Error{there.error().message + "; if it was not ready, choose a longer --delay"};
   }
-  const auto closed = look_at(tenancy.value());
-  if (!closed) return closed.error();
-  const auto after = idle_cpu(closed.value(), settings.idle);
-  if (!after) return after.error();
-  const auto charged = charged_between(opened.value(), closed.value(), numbered("tenant", settings.tenants));
-  if (!charged) return charged.error();
-  const auto throughputs = collect(std::move(crowd).value());
-  if (!throughputs) return throughputs.error();
+  FAIRGV_TRY(closed, look_at(tenancy.value()));
+  FAIRGV_TRY(after, idle_cpu(closed.value(), settings.idle));
+  FAIRGV_TRY(charged, charged_between(opened.value(), closed.value(), numbered("tenant", settings.tenants)));
+  FAIRGV_TRY(throughputs, collect(std::move(crowd).value()));
   return print_result(settings, throughputs.value(), charged.value(), after->used - before->used,
                       after->at - before->at);
 }

@@ -35,9 +35,8 @@ Result<void> measure(const Tenancy& tenancy, const Placement& placement, Launche
   const std::vector<std::string> program{
       beside(who == kOpenCl ? "fairgv-probe-launch" : "fairgv-probe-cuda-launch"), mode,
       std::to_string(count)};
-  const auto result =
-      run_measured(who == kDriver ? bare(program, placement) : tenancy.tenant("bench", 1, program));
-  if (!result) return result.error();
+  FAIRGV_TRY(result,
+             run_measured(who == kDriver ? bare(program, placement) : tenancy.tenant("bench", 1, program)));
   for (const auto& [name, value] : result.value().items()) {
     if (value.is_number()) into[who][name].push_back(value.get<double>());
   }
@@ -85,8 +84,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   if (!std::filesystem::exists(beside("fairgv-probe-cuda-launch"))) {
     return Error{"fairgv-probe-cuda-launch was not built: build FairGV where nvcc of CUDA 13 is"};
   }
-  auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
   fmt::print(
       "Medians of {} turns; a launch in CUDA is to cost at most {} of one in OpenCL, both through FairGV\n\n"
       "{:<34}{:>12}{:>12}{:>12}{:>24}{:>22}\n",

@@ -140,13 +140,10 @@ Result<void> measure_overhead(Rivals& rivals, const std::vector<Program>& progra
   // Sums: only their ratio is of interest.
   std::vector<double> all_together(programs.size(), 0);
   std::vector<double> all_alone(programs.size(), 0);
-  auto before = by_themselves();
-  if (!before) return before.error();
+  FAIRGV_TRY(before, by_themselves());
   for (int window = 0; window < settings.short_windows; ++window) {
-    const auto together = rivals.together(std::min(kShortWindow, settings.pairs.seconds));
-    if (!together) return together.error();
-    auto after = by_themselves();
-    if (!after) return after.error();
+    FAIRGV_TRY(together, rivals.together(std::min(kShortWindow, settings.pairs.seconds)));
+    FAIRGV_TRY(after, by_themselves());
     const std::vector<double> alone = mean_of(before.value(), after.value()).on_driver;
     run.overheads.push_back({fairness_of(weights, programs, together.value(), alone).overhead,
                              was_steady(before->on_driver, after->on_driver)});
@@ -162,31 +159,24 @@ Result<void> measure_overhead(Rivals& rivals, const std::vector<Program>& progra
 
 Result<Run> run_once(const Tenancy& tenancy, Rivals& rivals, const std::vector<Program>& programs,
                      const std::vector<std::uint32_t>& weights, const Settings& settings) {
-  if (auto weighed = rivals.weigh(tenancy, weights); !weighed) return weighed.error();
+  FAIRGV_CHECK(rivals.weigh(tenancy, weights));
   const bool are_alike = std::count(programs.begin(), programs.end(), programs.front()) ==
                          static_cast<std::ptrdiff_t>(programs.size());
   const auto who = are_alike ? Rivals::Who::on_driver : Rivals::Who::everybody;
   const auto by_themselves = [&] { return rivals.take_turns(settings.pairs.turns, who); };
-  auto before = by_themselves();
-  if (!before) return before.error();
-  const auto opened = look_at(tenancy);
-  if (!opened) return opened.error();
-  const auto together = rivals.together(settings.pairs.seconds);
-  if (!together) return together.error();
-  const auto closed = look_at(tenancy);
-  if (!closed) return closed.error();
-  auto after = by_themselves();
-  if (!after) return after.error();
-  const auto charged = charged_by_weight(opened.value(), closed.value(), weights);
-  if (!charged) return charged.error();
+  FAIRGV_TRY(before, by_themselves());
+  FAIRGV_TRY(opened, look_at(tenancy));
+  FAIRGV_TRY(together, rivals.together(settings.pairs.seconds));
+  FAIRGV_TRY(closed, look_at(tenancy));
+  FAIRGV_TRY(after, by_themselves());
+  FAIRGV_TRY(charged, charged_by_weight(opened.value(), closed.value(), weights));
   const Rivals::Alone alone = mean_of(before.value(), after.value());
   Run run;
   run.shares = fairness_of(weights, programs, together.value(),
                            alone.tenants.empty() ? alone.on_driver : alone.tenants)
                    .relative;
   run.charged = min_max_ratio(charged.value());
-  if (auto measured = measure_overhead(rivals, programs, weights, settings, run); !measured)
-    return measured.error();
+  FAIRGV_CHECK(measure_overhead(rivals, programs, weights, settings, run));
   return run;
 }
 
@@ -194,20 +184,18 @@ Result<Run> run_once(const Tenancy& tenancy, Rivals& rivals, const std::vector<P
 Result<std::vector<Run>> run_in_turn(const Tenancy& tenancy, const Placement& placement,
                                      const std::vector<Program>& programs, int runs,
                                      const Settings& settings) {
-  auto rivals = Rivals::start(tenancy, placement, programs, programs);
-  if (!rivals) return rivals.error();
+  FAIRGV_TRY(rivals, Rivals::start(tenancy, placement, programs, programs));
   std::vector<Run> done;
   std::vector<std::uint32_t> weights = settings.tenants.weights;
   for (int i = 0; i < runs; ++i) {
-    auto run = run_once(tenancy, rivals.value(), programs, weights, settings);
-    if (!run) return run.error();
+    FAIRGV_TRY(run, run_once(tenancy, rivals.value(), programs, weights, settings));
     // Back into the order of the weights.
     std::vector<double>& shares = run->shares;
     std::rotate(shares.begin(), shares.end() - i, shares.end());
     done.push_back(std::move(run).value());
     std::rotate(weights.begin(), weights.begin() + 1, weights.end());
   }
-  if (auto ended = rivals->end(); !ended) return ended.error();
+  FAIRGV_CHECK(rivals->end());
   return done;
 }
 
@@ -238,20 +226,18 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
   for (std::size_t i = 0; i < settings.tenants.weights.size(); ++i) {
     const std::string workload = workload_of(settings.api, name, i);
     if (!sized_programs.contains(workload)) {
-      auto found = sized(workload, settings.kernel_us, placement);
-      if (!found) return found.error();
+      FAIRGV_TRY(found, sized(workload, settings.kernel_us, placement));
       sized_programs[workload] = std::move(found).value();
     }
     Program& program = programs.emplace_back(sized_programs[workload]);
     if (!settings.sync.empty()) program.insert(program.end(), {"--sync", settings.sync});
   }
-  if (auto set = tenancy.set_policy(policy); !set) return set.error();
+  FAIRGV_CHECK(tenancy.set_policy(policy));
   std::vector<Run> runs;
   while (std::ssize(runs) < settings.pairs.pairs) {
     const auto left = settings.pairs.pairs - std::ssize(runs);
-    auto more = run_in_turn(tenancy, placement, programs,
-                            static_cast<int>(std::min(left, std::ssize(programs))), settings);
-    if (!more) return more.error();
+    FAIRGV_TRY(more, run_in_turn(tenancy, placement, programs,
+                                 static_cast<int>(std::min(left, std::ssize(programs))), settings));
     std::move(more->begin(), more->end(), std::back_inserter(runs));
   }
   return cell_of(policy, name, runs);
@@ -295,15 +281,13 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
       "policy", "Min-Max Ratio", "charged", "overhead", "shares over their due");
   std::fflush(stdout);
-  const auto tenancy = Tenancy::start(placement, {}, settings.pairs.configuration());
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement, {}, settings.pairs.configuration()));
   ProgressLine progress(settings.programs.size() * settings.policies.size());
   std::vector<Cell> cells;
   for (const std::string& program : settings.programs) {
     for (const std::string& policy : settings.policies) {
       progress.step(fmt::format("{}, {}", program, policy));
-      const auto cell = measure(tenancy.value(), placement, policy, program, settings);
-      if (!cell) return cell.error();
+      FAIRGV_TRY(cell, measure(tenancy.value(), placement, policy, program, settings));
       cells.push_back(cell.value());
       const Overhead& overhead = cell->overhead;
       progress.print_row(fmt::format(

@@ -75,8 +75,7 @@ class Observer {
   Result<double> next_pair() {
     std::array<Phase, 2> pair;
     for (Phase& phase : pair) {
-      auto ended = next_phase();
-      if (!ended) return ended.error();
+      FAIRGV_TRY(ended, next_phase());
       phase = ended.value();
     }
     const Phase& behaved = pair[0].behaves ? pair[0] : pair[1];
@@ -150,25 +149,21 @@ Result<void> end_well(Child child, const std::string& who) {
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  const auto iterations = loop_iterations(placement);
-  if (!iterations) return iterations.error();
-  auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
-  const auto daemon = look_at(tenancy.value());
-  if (!daemon) return daemon.error();
+  FAIRGV_TRY(iterations, loop_iterations(placement));
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
+  FAIRGV_TRY(daemon, look_at(tenancy.value()));
   Company company;
   if (auto joined = company.join(tenancy.value(), "neighbour", endless_program(iterations.value()));
       !joined) {
     return joined.error();
   }
-  if (auto ready = company.wait_for_output(); !ready) return ready.error();
-  auto program = Child::start(tenancy.value().tenant(
-      "measured", 1,
-      {beside("workloads/computeLoop"), "--sync", "stream", "--iterations",
-       std::to_string(iterations.value()), "--seconds", "86400", "--progress-ms", "10"}));
-  if (!program) return program.error();
-  auto neighbour = start_neighbour(tenancy.value(), settings);
-  if (!neighbour) return neighbour.error();
+  FAIRGV_CHECK(company.wait_for_output());
+  FAIRGV_TRY(program,
+             Child::start(tenancy.value().tenant(
+                 "measured", 1,
+                 {beside("workloads/computeLoop"), "--sync", "stream", "--iterations",
+                  std::to_string(iterations.value()), "--seconds", "86400", "--progress-ms", "10"})));
+  FAIRGV_TRY(neighbour, start_neighbour(tenancy.value(), settings));
 
   fmt::print(
       "A program beside a tenant that behaves for {} s and misbehaves for {} s, in turns "
@@ -180,8 +175,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   std::vector<double> ratios;
   Observer observer(program.value(), neighbour.value());
   while (static_cast<int>(ratios.size()) < settings.least_pairs || observer.rounds() < settings.rounds) {
-    const auto ratio = observer.next_pair();
-    if (!ratio) return ratio.error();
+    FAIRGV_TRY(ratio, observer.next_pair());
     ratios.push_back(ratio.value());
     found.rows.push_back(fmt::format("{},{},{:.4f}", ratios.size(), observer.rounds(), ratio.value()));
     if (ratios.size() % kPairsPerRow == 0) {
@@ -189,12 +183,11 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
                  shown(estimate_of(ratios)));
       std::fflush(stdout);
     }
-    if (auto there = company.look(); !there) return there.error();
+    FAIRGV_CHECK(company.look());
   }
-  if (auto ended = end_well(std::move(program).value(), "the program"); !ended) return ended.error();
-  if (auto ended = end_well(std::move(neighbour).value(), "the neighbour"); !ended) return ended.error();
-  const auto after = look_at(tenancy.value());
-  if (!after) return after.error();
+  FAIRGV_CHECK(end_well(std::move(program).value(), "the program"));
+  FAIRGV_CHECK(end_well(std::move(neighbour).value(), "the neighbour"));
+  FAIRGV_TRY(after, look_at(tenancy.value()));
   if (after.value()["daemon"]["pid"] != daemon.value()["daemon"]["pid"])
     return Error{"the daemon was replaced"};
   fmt::print(

@@ -55,8 +55,7 @@ class KilledLoop {
   Result<double> next(double kernel_seconds) const {
     CommandLine command = tenancy_.tenant(kLoop, 1, {beside("rogue"), "hold", "--milliseconds", kEndlessMs});
     command.environment.emplace_back("FAIRGV_LOG", "off");  // that its session ends is no news
-    auto program = Child::start(command);
-    if (!program) return program.error();
+    FAIRGV_TRY(program, Child::start(command));
     const auto began = wait_until([](const nlohmann::json& sessions) {
       return std::any_of(sessions.begin(), sessions.end(),
                          [](const nlohmann::json& session) { return session["state"] == "busy"; });
@@ -76,10 +75,8 @@ class KilledLoop {
   Result<Clock::time_point> wait_until(Condition holds) const {
     auto last = Clock::now();
     for (const auto give_up = last + kPatience; last < give_up;) {
-      const auto report = look_at(tenancy_);
-      if (!report) return report.error();
-      const auto tenant = tenant_in(report.value(), kLoop);
-      if (!tenant) return tenant.error();
+      FAIRGV_TRY(report, look_at(tenancy_));
+      FAIRGV_TRY(tenant, tenant_in(report.value(), kLoop));
       const auto now = Clock::now();
       if (holds(tenant.value()["sessions"])) return last + (now - last) / 2;
       last = now;
@@ -97,7 +94,7 @@ template <class Action>
 Result<double> throughput(OnRequest& program, const Settings& settings, Action meanwhile) {
   const double lead = 2 * settings.kernel_seconds + 1;
   const double start = monotonic_seconds() + lead;
-  if (auto opened = program.open_window(start, settings.seconds, lead); !opened) return opened.error();
+  FAIRGV_CHECK(program.open_window(start, settings.seconds, lead));
   if (Result<void> done = meanwhile(start + settings.seconds); !done) return done.error();
   return program.close_window();
 }
@@ -105,42 +102,35 @@ Result<double> throughput(OnRequest& program, const Settings& settings, Action m
 Result<Pair> next_pair(const Settings& settings, const Tenancy& tenancy, OnRequest& program) {
   const auto alone = throughput(program, settings, [](double) { return Result<void>(); });
   if (!alone) return alone.error();
-  const auto before = look_at(tenancy);
-  if (!before) return before.error();
+  FAIRGV_TRY(before, look_at(tenancy));
   Pair pair;
   double held = 0;
   const auto together = throughput(program, settings, [&](double end) -> Result<void> {
     const KilledLoop loop(tenancy);
     for (; monotonic_seconds() < end; ++pair.killed) {
-      const auto seconds = loop.next(settings.kernel_seconds);
-      if (!seconds) return seconds.error();
+      FAIRGV_TRY(seconds, loop.next(settings.kernel_seconds));
       held += seconds.value();
     }
     return {};
   });
   if (!together) return together.error();
-  const auto after = look_at(tenancy);
-  if (!after) return after.error();
-  const auto charged = charged_between(before.value(), after.value(), {kLoop});
-  if (!charged) return charged.error();
+  FAIRGV_TRY(after, look_at(tenancy));
+  FAIRGV_TRY(charged, charged_between(before.value(), after.value(), {kLoop}));
   pair.kept = together.value() / alone.value();
   pair.charged = charged->front() / held;
   return pair;
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  const auto iterations = loop_iterations(placement);
-  if (!iterations) return iterations.error();
-  auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
-  auto in_the_books = start_idle(tenancy.value(), {kLoop});
-  if (!in_the_books) return in_the_books.error();
+  FAIRGV_TRY(iterations, loop_iterations(placement));
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
+  FAIRGV_TRY(in_the_books, start_idle(tenancy.value(), {kLoop}));
   OnRequest program(".measured");
-  auto started = program.start(tenancy->tenant(kProgram, 1,
-                                               {beside("workloads/computeLoop"), "--iterations",
-                                                std::to_string(iterations.value()), "--sync", "stream"}));
-  if (!started) return started.error();
-  if (auto warm = program.rounds_in(0.5); !warm) return warm.error();
+  FAIRGV_TRY(started,
+             program.start(tenancy->tenant(kProgram, 1,
+                                           {beside("workloads/computeLoop"), "--iterations",
+                                            std::to_string(iterations.value()), "--sync", "stream"})));
+  FAIRGV_CHECK(program.rounds_in(0.5));
   fmt::print(
       "A program beside a tenant of the same weight whose programs are killed {:g} s into their kernels.\n"
       "kept: its throughput over that alone; charged: to that tenant, over the time for which its kernels "
@@ -150,15 +140,14 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   Findings found{"pair,killed,kept,charged", {}};
   std::vector<double> kept, charged;
   for (int number = 1; number <= settings.pairs; ++number) {
-    const auto pair = next_pair(settings, tenancy.value(), program);
-    if (!pair) return pair.error();
+    FAIRGV_TRY(pair, next_pair(settings, tenancy.value(), program));
     kept.push_back(pair->kept);
     charged.push_back(pair->charged);
     fmt::print("{:>6}{:>10}{:>10.3f}{:>10.3f}\n", number, pair->killed, pair->kept, pair->charged);
     std::fflush(stdout);
     found.rows.push_back(fmt::format("{},{},{:.4f},{:.4f}", number, pair->killed, pair->kept, pair->charged));
   }
-  if (auto right = program.end(); !right) return right.error();
+  FAIRGV_CHECK(program.end());
   fmt::print("\nmedian: kept {:.3f}, charged {:.3f}\n", median(kept), median(charged));
   return found;
 }

@@ -32,12 +32,10 @@ struct Books {
 };
 
 Result<Books> books(const Tenancy& tenancy, unsigned competitors) {
-  const auto report = look_at(tenancy);
-  if (!report) return report.error();
+  FAIRGV_TRY(report, look_at(tenancy));
   Books books;
   for (const std::string& name : numbered("busy", competitors)) {
-    const auto tenant = tenant_in(report.value(), name);
-    if (!tenant) return tenant.error();
+    FAIRGV_TRY(tenant, tenant_in(report.value(), name));
     books.charged += charged_seconds(tenant.value());
   }
   books.at = monotonic_seconds();
@@ -45,12 +43,9 @@ Result<Books> books(const Tenancy& tenancy, unsigned competitors) {
 }
 
 Result<void> measure(const Tenancy& tenancy, const Condition& condition, double slice_us, Findings& into) {
-  const auto before = books(tenancy, condition.competitors);
-  if (!before) return before.error();
-  const auto result = run_measured(condition.program);
-  if (!result) return result.error();
-  const auto after = books(tenancy, condition.competitors);
-  if (!after) return after.error();
+  FAIRGV_TRY(before, books(tenancy, condition.competitors));
+  FAIRGV_TRY(result, run_measured(condition.program));
+  FAIRGV_TRY(after, books(tenancy, condition.competitors));
   const double load = (after->charged - before->charged) / (after->at - before->at);
   const nlohmann::json& found = result.value();
   const double p50 = found["p50_us"], p90 = found["p90_us"], p99 = found["p99_us"], most = found["max_us"];
@@ -63,12 +58,9 @@ Result<void> measure(const Tenancy& tenancy, const Condition& condition, double 
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  const auto iterations = loop_iterations(placement);
-  if (!iterations) return iterations.error();
-  auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
-  const auto report = look_at(tenancy.value());
-  if (!report) return report.error();
+  FAIRGV_TRY(iterations, loop_iterations(placement));
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
+  FAIRGV_TRY(report, look_at(tenancy.value()));
   const double slice_us = 1'000 * report.value()["daemon"]["slice_ms"].get<double>();
   const std::vector<std::string> probe{beside("fairgv-probe-latency"), "wake", std::to_string(settings.wakes),
                                        std::to_string(settings.seed)};
@@ -83,14 +75,13 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   const auto add = [&](const Condition& condition) {
     return measure(tenancy.value(), condition, slice_us, found);
   };
-  if (auto done = add({"bare", bare(probe, placement)}); !done) return done.error();
+  FAIRGV_CHECK(add({"bare", bare(probe, placement)}));
   const CommandLine waking = tenancy->tenant("waking", 1, probe);
-  if (auto done = add({"the only tenant", waking}); !done) return done.error();
+  FAIRGV_CHECK(add({"the only tenant", waking}));
   for (const unsigned count : settings.competitors) {
-    auto busy = start_saturating(tenancy.value(), count, iterations.value());
-    if (!busy) return busy.error();
-    if (auto done = add({fmt::format("beside {}", count), waking, count}); !done) return done.error();
-    if (auto there = busy->look(); !there) return there.error();
+    FAIRGV_TRY(busy, start_saturating(tenancy.value(), count, iterations.value()));
+    FAIRGV_CHECK(add({fmt::format("beside {}", count), waking, count}));
+    FAIRGV_CHECK(busy->look());
   }
   return found;
 }

@@ -19,10 +19,8 @@ struct Figures {
 };
 
 Result<void> measure(const CommandLine& one_way, const CommandLine& finish, Figures& into) {
-  const auto first = run_measured(one_way);
-  if (!first) return first.error();
-  const auto second = run_measured(finish);
-  if (!second) return second.error();
+  FAIRGV_TRY(first, run_measured(one_way));
+  FAIRGV_TRY(second, run_measured(finish));
   into.launches_per_s.push_back(first.value()["launches_per_s"]);
   into.enqueue_us.push_back(first.value()["enqueue_us"]);
   into.finish_us.push_back(second.value()["finish_us"]);
@@ -41,8 +39,7 @@ std::string print_row(const char* what, const std::vector<double>& bare_values,
 }
 
 Result<void> run_benchmark(int pairs, int count, const Output& output) {
-  auto tenancy = Tenancy::start();
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start());
   const std::string probe = beside("fairgv-probe-launch");
   const std::vector<std::string> one_way{probe, "one-way", std::to_string(count)};
   const std::vector<std::string> finish{probe, "finish", std::to_string(count / 10)};

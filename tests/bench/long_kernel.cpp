@@ -89,8 +89,7 @@ Result<Program> long_kernel(Api api, double seconds, double slice_s, const Place
   Program probe = loop;
   probe.insert(probe.end(), {"--size", fmt::format("{:.0f}", part), "--kernel-us",
                              fmt::format("{:.3f}", 1e6 * seconds * part / groups), "--repetitions", "1"});
-  const auto calibrated = run_measured(bare(probe, placement));
-  if (!calibrated) return calibrated.error();
+  FAIRGV_TRY(calibrated, run_measured(bare(probe, placement)));
   Program program = loop;
   // No other launch comes before this one: the other tenant is there already.
   program.insert(program.end(), {"--size", fmt::format("{:.0f}", groups), "--iterations",
@@ -100,10 +99,8 @@ Result<Program> long_kernel(Api api, double seconds, double slice_s, const Place
 }
 
 Result<Programs> programs_for(const Settings& settings, double slice_s, const Placement& placement) {
-  const auto loop = calibrate_loop(kShortKernelUs, "0.3", placement, settings.api);
-  if (!loop) return loop.error();
-  auto lasting = long_kernel(settings.api, settings.seconds, slice_s, placement);
-  if (!lasting) return lasting.error();
+  FAIRGV_TRY(loop, calibrate_loop(kShortKernelUs, "0.3", placement, settings.api));
+  FAIRGV_TRY(lasting, long_kernel(settings.api, settings.seconds, slice_s, placement));
   return Programs{std::move(lasting).value(),
                   {beside("workloads/" + workload_of(settings.api, "computeLoop")), "--iterations",
                    std::to_string(loop->iterations), "--sync", "every"}};
@@ -114,20 +111,16 @@ Result<double> short_kernels_per_s(const Programs& programs, const Settings& set
   Program brief = programs.short_kernels;
   brief.insert(brief.end(),
                {"--seconds", fmt::format("{:.3f}", std::clamp(settings.seconds / 6, 0.3, 10.0))});
-  const auto result = run_measured(tenancy.tenant("short", 1, brief));
-  if (!result) return result.error();
+  FAIRGV_TRY(result, run_measured(tenancy.tenant("short", 1, brief)));
   return result.value()["kernels"].get<double>() / result.value()["seconds"].get<double>();
 }
 
 /// The short one before and after the long one: together they last for minutes, and a machine's speed changes
 /// meanwhile.
 Result<Alone> run_alone(const Programs& programs, const Settings& settings, const Tenancy& tenancy) {
-  const auto before = short_kernels_per_s(programs, settings, tenancy);
-  if (!before) return before.error();
-  const auto lasting = run_measured(tenancy.tenant("long", 1, programs.long_kernel));
-  if (!lasting) return lasting.error();
-  const auto after = short_kernels_per_s(programs, settings, tenancy);
-  if (!after) return after.error();
+  FAIRGV_TRY(before, short_kernels_per_s(programs, settings, tenancy));
+  FAIRGV_TRY(lasting, run_measured(tenancy.tenant("long", 1, programs.long_kernel)));
+  FAIRGV_TRY(after, short_kernels_per_s(programs, settings, tenancy));
   return Alone{lasting.value()["seconds"], (before.value() + after.value()) / 2};
 }
 
@@ -153,17 +146,15 @@ Result<Together> run_together(const Tenancy& tenancy, const Programs& programs, 
   lasting_until_asked.insert(lasting_until_asked.end(), {"--seconds", fmt::format("{}", kUntilAsked),
                                                          "--progress-ms", "500", "--waits", waits.path()});
   Company short_one;
-  if (auto joined = short_one.join(tenancy, "short", lasting_until_asked); !joined) return joined.error();
-  if (auto warm = short_one.wait_for_output(); !warm) return warm.error();
-  const auto result = run_measured(sliced(tenancy.tenant("long", 1, programs.long_kernel), slicing));
-  if (!result) return result.error();
-  if (auto there = short_one.look(); !there) return there.error();
+  FAIRGV_CHECK(short_one.join(tenancy, "short", lasting_until_asked));
+  FAIRGV_CHECK(short_one.wait_for_output());
+  FAIRGV_TRY(result, run_measured(sliced(tenancy.tenant("long", 1, programs.long_kernel), slicing)));
+  FAIRGV_CHECK(short_one.look());
   short_one.ask_to_end();
   for (const Finished& finished : std::move(short_one).finish()) {
-    if (auto right = result_of({programs.short_kernels, {}}, finished); !right) return right.error();
+    FAIRGV_CHECK(result_of({programs.short_kernels, {}}, finished));
   }
-  const auto launches = read_executions(waits.path());
-  if (!launches) return launches.error();
+  FAIRGV_TRY(launches, read_executions(waits.path()));
   Together found{result.value()["seconds"]};
   const double from = result.value()["started_at"];
   add_waits(launches.value(), from, from + found.kernel_s, found);
@@ -210,13 +201,10 @@ Figure figure_of(const std::vector<Cell>& cells) {
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  auto tenancy = Tenancy::start(placement, {}, kNoWatchdog);
-  if (!tenancy) return tenancy.error();
-  const auto report = look_at(tenancy.value());
-  if (!report) return report.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement, {}, kNoWatchdog));
+  FAIRGV_TRY(report, look_at(tenancy.value()));
   const double slice_ms = report.value()["daemon"]["slice_ms"];
-  const auto programs = programs_for(settings, slice_ms / 1e3, placement);
-  if (!programs) return programs.error();
+  FAIRGV_TRY(programs, programs_for(settings, slice_ms / 1e3, placement));
   fmt::print(
       "A kernel of {:g} s beside kernels of {} us that are each waited for, equal weights\n"
       "long, short: throughput over that as the only tenant. Waits: from a launch of the short one to its\n"
@@ -231,16 +219,13 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
     progress.step("each program alone");
     return run_alone(programs.value(), settings, tenancy.value());
   };
-  auto before = measure_alone();
-  if (!before) return before.error();
+  FAIRGV_TRY(before, measure_alone());
   std::vector<Cell> cells;
   for (const Slicing& slicing : ways) {
     const std::string way = slicing.value_or("as configured");
     progress.step("side by side, slicing " + way);
-    const auto together = run_together(tenancy.value(), programs.value(), slicing);
-    if (!together) return together.error();
-    auto after = measure_alone();
-    if (!after) return after.error();
+    FAIRGV_TRY(together, run_together(tenancy.value(), programs.value(), slicing));
+    FAIRGV_TRY(after, measure_alone());
     cells.push_back({way, mean(before.value(), after.value()), together.value()});
     progress.print_row(row_of(cells.back(), slice_ms));
     before = std::move(after);

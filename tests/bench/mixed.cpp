@@ -79,27 +79,23 @@ RunTime summary_of(const std::vector<std::vector<Turn>>& of_pairs) {
 Result<Turns> measure_pair(const Tenancy& tenancy, const Placement& placement, const Settings& settings,
                            const Program& foreground, const Program& neighbour) {
   Visits visits;
-  const auto started =
-      visits.start(tenancy, placement, foreground, neighbour, settings.pairs.seconds / kIdeal);
-  if (!started) return started.error();
+  FAIRGV_TRY(started,
+             visits.start(tenancy, placement, foreground, neighbour, settings.pairs.seconds / kIdeal));
   std::vector<std::string> policies = settings.policies;
   Turns turns;
-  auto before = visits.alone();
-  if (!before) return before.error();
+  FAIRGV_TRY(before, visits.alone());
   for (int turn = 0; turn < settings.pairs.turns; ++turn) {
     for (const std::string& policy : policies) {
-      if (auto set = tenancy.set_policy(policy); !set) return set.error();
-      const auto beside = visits.beside();
-      if (!beside) return beside.error();
-      const auto after = visits.alone();
-      if (!after) return after.error();
+      FAIRGV_CHECK(tenancy.set_policy(policy));
+      FAIRGV_TRY(beside, visits.beside());
+      FAIRGV_TRY(after, visits.alone());
       turns[policy].push_back({before.value(), beside.value(), after.value()});
       before = after;
     }
     // The policy that goes first changes, so that a drift of the machine cancels.
     std::reverse(policies.begin(), policies.end());
   }
-  if (auto ended = visits.end(); !ended) return ended.error();
+  FAIRGV_CHECK(visits.end());
   return turns;
 }
 
@@ -109,8 +105,7 @@ Result<std::map<std::string, RunTime>> measure(const Tenancy& tenancy, const Pla
                                                const Program& neighbour) {
   std::map<std::string, std::vector<std::vector<Turn>>> of_pairs;
   for (int pair = 0; pair < settings.pairs.pairs; ++pair) {
-    auto found = measure_pair(tenancy, placement, settings, foreground, neighbour);
-    if (!found) return found.error();
+    FAIRGV_TRY(found, measure_pair(tenancy, placement, settings, foreground, neighbour));
     for (auto& [policy, turns] : found.value()) of_pairs[policy].push_back(std::move(turns));
   }
   std::map<std::string, RunTime> run_times;
@@ -168,25 +163,21 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   fmt::print("{:<14}{:>16}", "program", "neighbour, us");
   for (const std::string& policy : settings.policies) fmt::print("{:>30}", policy);
   fmt::print("\n");
-  const auto tenancy = Tenancy::start(placement, {}, settings.pairs.configuration());
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement, {}, settings.pairs.configuration()));
   ProgressLine progress(settings.programs.size() * settings.kernel_us.size());
   std::vector<CalibratedLoop> loops;
   for (const int length : settings.kernel_us) {
-    const auto loop = calibrate_loop(length, "0.3", placement, settings.api);
-    if (!loop) return loop.error();
+    FAIRGV_TRY(loop, calibrate_loop(length, "0.3", placement, settings.api));
     loops.push_back(loop.value());
   }
   std::vector<Cell> cells;
   for (const std::string& program : settings.programs) {
-    const auto foreground = sized(workload_of(settings.api, program), settings.workload_us, placement);
-    if (!foreground) return foreground.error();
+    FAIRGV_TRY(foreground, sized(workload_of(settings.api, program), settings.workload_us, placement));
     for (std::size_t i = 0; i < loops.size(); ++i) {
       const int length = settings.kernel_us[i];
       progress.step(fmt::format("{} beside {} us", program, length));
-      auto found = measure(tenancy.value(), placement, settings, foreground.value(),
-                           saturating(loops[i], settings.api));
-      if (!found) return found.error();
+      FAIRGV_TRY(found, measure(tenancy.value(), placement, settings, foreground.value(),
+                                saturating(loops[i], settings.api)));
       std::string row = fmt::format("{:<14}{:>16.0f}", program, loops[i].kernel_us);
       for (const std::string& policy : settings.policies) {
         const RunTime& run_time = found.value()[policy];

@@ -77,9 +77,8 @@ std::vector<Case> cases_of(const Settings& settings) {
 Result<Program> program_of(const Case& wanted, const Settings& settings, const Placement& placement) {
   if (wanted.asked_us == 0) return sized(wanted.program.front(), settings.workload_us, placement);
   Program program = wanted.program;
-  const auto loop =
-      calibrate_loop(wanted.asked_us, fmt::format("{}", settings.pairs.seconds), placement, settings.api);
-  if (!loop) return loop.error();
+  FAIRGV_TRY(loop, calibrate_loop(wanted.asked_us, fmt::format("{}", settings.pairs.seconds), placement,
+                                  settings.api));
   program.insert(program.end(), {"--iterations", std::to_string(loop->iterations), "--batch",
                                  std::to_string(settings.batch)});
   return program;
@@ -87,8 +86,7 @@ Result<Program> program_of(const Case& wanted, const Settings& settings, const P
 
 Result<Cell> measure(const Case& wanted, const Tenancy& tenancy, const Settings& settings,
                      const Placement& placement, ProgressLine& progress) {
-  const auto program = program_of(wanted, settings, placement);
-  if (!program) return program.error();
+  FAIRGV_TRY(program, program_of(wanted, settings, placement));
   Cell cell{wanted.name, wanted.asked_us, {}};
   std::vector<double> alone, ours, ratios, kernel;
   const std::vector<CommandLine> both{bare(program.value(), placement),
@@ -96,8 +94,7 @@ Result<Cell> measure(const Case& wanted, const Tenancy& tenancy, const Settings&
   const int turns = std::max(1, static_cast<int>(std::lround(settings.pairs.seconds / kTurnSeconds)));
   for (int pair = 0; pair < settings.pairs.pairs; ++pair) {
     progress.step(wanted.name);
-    const auto found = run_in_turns(both, Waits::kOwn, kTurnSeconds, turns);
-    if (!found) return found.error();
+    FAIRGV_TRY(found, run_in_turns(both, Waits::kOwn, kTurnSeconds, turns));
     const InTurns& on_driver = found.value()[0];
     alone.push_back(harmonic_mean(on_driver.throughputs));
     ours.push_back(harmonic_mean(found.value()[1].throughputs));
@@ -155,8 +152,7 @@ Figure figure_of(const std::vector<Cell>& cells) {
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   const std::vector<Case> cases = cases_of(settings);
   if (cases.empty()) return Error{"no case is called '" + settings.only + "'"};
-  auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
   fmt::print(
       "Throughput on the driver alone over that as the only tenant, {} pairs of {} s or more each, in turns\n"
       "Compute loops call clFinish after every {} launches\n\n",
@@ -168,8 +164,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   std::vector<double> overheads;
   double sum = 0;
   for (const Case& each : cases) {
-    const auto cell = measure(each, tenancy.value(), settings, placement, progress);
-    if (!cell) return cell.error();
+    FAIRGV_TRY(cell, measure(each, tenancy.value(), settings, placement, progress));
     cells.push_back(cell.value());
     overheads.push_back(cell->overhead.median);
     sum += overheads.back();

@@ -47,9 +47,8 @@ Twins twins_of(const Tenancy& tenancy, const std::string& program, const Slicing
 /// The program's throughput over that of its twin.
 Result<Estimate> compare_throughput(const Settings& settings, const Twins& twins, ProgressLine& progress,
                                     const std::string& what) {
-  const auto ratios =
-      twins.compare(settings.meetings, settings.turn_ms / 1e3, settings.turns, progress, what);
-  if (!ratios) return ratios.error();
+  FAIRGV_TRY(ratios,
+             twins.compare(settings.meetings, settings.turn_ms / 1e3, settings.turns, progress, what));
   return estimate_of(ratios.value());
 }
 
@@ -92,10 +91,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   // PoCL keeps compiled code, and a build that finds all its code there would tell nothing. This folder takes
   // whatever PoCL keeps nevertheless until a worker ends in peace.
   const ScratchFile compiled(".pocl");
-  auto tenancy = Tenancy::start(placement, {{"POCL_KERNEL_CACHE", "0"}, {"POCL_CACHE_DIR", compiled.path()}});
-  if (!tenancy) return tenancy.error();
-  auto other = start_idle(tenancy.value(), {"idle"});
-  if (!other) return other.error();
+  FAIRGV_TRY(tenancy,
+             Tenancy::start(placement, {{"POCL_KERNEL_CACHE", "0"}, {"POCL_CACHE_DIR", compiled.path()}}));
+  FAIRGV_TRY(other, start_idle(tenancy.value(), {"idle"}));
   fmt::print(
       "Programs that are never cut, slicing as configured over slicing off, in {} meetings of {} turns of {} "
       "ms "
@@ -111,15 +109,13 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   for (const std::string& program : settings.programs) {
     const Twins twins = twins_of(tenancy.value(), program, std::nullopt);
     Cell cell{program};
-    const auto throughput = compare_throughput(settings, twins, progress, program);
-    if (!throughput) return throughput.error();
-    const auto control = compare_throughput(settings, twins_of(tenancy.value(), program, kNeverSliced),
-                                            progress, program + ", control");
-    if (!control) return control.error();
+    FAIRGV_TRY(throughput, compare_throughput(settings, twins, progress, program));
+    FAIRGV_TRY(control, compare_throughput(settings, twins_of(tenancy.value(), program, kNeverSliced),
+                                           progress, program + ", control"));
     cell.throughput = throughput.value();
     cell.control = control.value();
-    if (auto built = compare_builds(settings, twins, progress, cell); !built) return built.error();
-    if (auto there = other->look(); !there) return there.error();
+    FAIRGV_CHECK(compare_builds(settings, twins, progress, cell));
+    FAIRGV_CHECK(other->look());
     progress.print_row(row_of(cell));
     found.rows.push_back(csv_row(cell));
   }

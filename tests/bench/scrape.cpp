@@ -168,11 +168,9 @@ Result<std::string> measure(const Settings& settings, const Tenancy& tenancy, co
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  const auto iterations = loop_iterations(placement);
-  if (!iterations) return iterations.error();
+  FAIRGV_TRY(iterations, loop_iterations(placement));
   const ScratchFile socket(".metrics");
-  auto tenancy = Tenancy::start(placement, {}, "[metrics]\nlisten = \"unix:" + socket.path() + "\"");
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement, {}, "[metrics]\nlisten = \"unix:" + socket.path() + "\""));
   fmt::print(
       "What a program loses to one page of metrics: its time for a turn with one less its time for a turn "
       "without, "
@@ -191,14 +189,12 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   for (const Case& of : {Case{"alone", true}, Case{"alone (control)", false}, Case{"beside another", true},
                          Case{"beside another (control)", false}}) {
     if (of.name.starts_with("beside") && !busy) {
-      auto started = start_saturating(tenancy.value(), 1, iterations.value());
-      if (!started) return started.error();
+      FAIRGV_TRY(started, start_saturating(tenancy.value(), 1, iterations.value()));
       busy.emplace(std::move(started).value());
     }
-    auto row = measure(settings, tenancy.value(), socket.path(), iterations.value(), of, progress);
-    if (!row) return row.error();
+    FAIRGV_TRY(row, measure(settings, tenancy.value(), socket.path(), iterations.value(), of, progress));
     if (busy) {
-      if (auto there = busy->look(); !there) return there.error();
+      FAIRGV_CHECK(busy->look());
     }
     found.rows.push_back(row.value());
   }

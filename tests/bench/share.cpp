@@ -87,8 +87,7 @@ Result<void> measure_alone(const std::vector<Tenant>& tenants, const Settings& s
   for (const std::string& program : programs)
     commands.push_back(bare(saturating(program, settings, into), placement));
   const int turns = static_cast<int>(std::ceil(settings.baseline_seconds / kTurnSeconds));
-  auto all = run_in_turns(commands, Waits::kAtTheEnd, kTurnSeconds, turns);
-  if (!all) return all.error();
+  FAIRGV_TRY(all, run_in_turns(commands, Waits::kAtTheEnd, kTurnSeconds, turns));
   auto each = all.value().begin();
   for (const std::string& program : programs) {
     const nlohmann::json& result = each->result;
@@ -155,8 +154,7 @@ Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, 
     std::vector<std::string> program = saturating(tenant.program, settings, alone);
     program.insert(program.end(), {"--seconds", fmt::format("{}", settings.seconds), "--start-at",
                                    fmt::format("{:.3f}", start), "--progress-ms", "200"});
-    auto child = Child::start(tenancy.tenant(tenant.name, tenant.weight, std::move(program)));
-    if (!child) return child.error();
+    FAIRGV_TRY(child, Child::start(tenancy.tenant(tenant.name, tenant.weight, std::move(program))));
     running.push_back(Running(std::move(child).value()));
   }
   ShareView view;
@@ -191,8 +189,7 @@ Result<void> run_together(std::vector<Tenant>& tenants, const Tenancy& tenancy, 
 /// On a daemon that lives no longer than the window: one without tenants would end by itself meanwhile.
 Result<void> share(std::vector<Tenant>& tenants, const Placement& placement, const Settings& settings,
                    const ByProgram& alone) {
-  const auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
   if (!settings.policy.empty()) {
     if (auto set = tenancy->set_policy(settings.policy); !set) return set;
   }
@@ -238,8 +235,7 @@ Result<void> run_benchmark(const Settings& settings) {
     tenant.program = workload_of(settings.api, settings.programs[i % settings.programs.size()], i);
     tenants.push_back(tenant);
   }
-  const auto placement = placement_of(settings.device_cores);
-  if (!placement) return placement.error();
+  FAIRGV_TRY(placement, placement_of(settings.device_cores));
   fmt::print("Each program alone on the driver, without FairGV ...\n");
   std::fflush(stdout);
   ByProgram alone;

@@ -186,13 +186,11 @@ Result<std::vector<double>> compare_in_company(const Tenancy& tenancy, const Com
     const auto with_company = [&](bool wanted) -> Result<void> {
       company.reset();
       if (!wanted) return {};
-      auto idle = start_idle(tenancy, {"company"});
-      if (!idle) return idle.error();
+      FAIRGV_TRY(idle, start_idle(tenancy, {"company"}));
       company.emplace(std::move(idle).value());
       return {};
     };
-    const auto taken = alternate_condition(sliced(launch, std::nullopt), 0, settings.turns, with_company);
-    if (!taken) return taken.error();
+    FAIRGV_TRY(taken, alternate_condition(sliced(launch, std::nullopt), 0, settings.turns, with_company));
     std::vector<double> of_turns;
     for (const Turns& turn : taken.value()) of_turns.push_back(turn.second / turn.first);
     ratios.push_back(median(of_turns));
@@ -201,8 +199,7 @@ Result<std::vector<double>> compare_in_company(const Tenancy& tenancy, const Com
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
   std::vector<Cell> cells = cells_of(settings);
   fmt::print(
       "One launch of matrixMul in sub-launches, over the same launch whole, in {} meetings of {} turns\n"
@@ -215,10 +212,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   for (Cell& cell : cells) {
     const auto launch = tenancy->tenant("bench", 1, one_launch(settings.api, cell.grid, settings.inner));
     const std::string what = fmt::format("{} x {}, {}", cell.grid, cell.grid, cell.slicing());
-    const auto ratios = cell.parts ? Twins(launch, cell.slicing(), launch)
-                                         .compare(settings.meetings, 0, settings.turns, progress, what)
-                                   : compare_in_company(tenancy.value(), launch, settings, progress, what);
-    if (!ratios) return ratios.error();
+    FAIRGV_TRY(ratios, cell.parts ? Twins(launch, cell.slicing(), launch)
+                                        .compare(settings.meetings, 0, settings.turns, progress, what)
+                                  : compare_in_company(tenancy.value(), launch, settings, progress, what));
     std::vector<double> slowdowns;
     for (const double ratio : ratios.value()) slowdowns.push_back(100 * (1 / ratio - 1));
     cell.slowdown = spread_of(slowdowns);

@@ -51,12 +51,10 @@ Result<Period> run_period(double seconds, bool beside_another) {
   };
   std::optional<Child> other;
   if (beside_another) {
-    auto started = Child::start(probe_on(std::thread::hardware_concurrency() - 1));
-    if (!started) return started.error();
+    FAIRGV_TRY(started, Child::start(probe_on(std::thread::hardware_concurrency() - 1)));
     other.emplace(std::move(started).value());
   }
-  const auto ran = run(probe_on(0));
-  if (!ran) return ran.error();
+  FAIRGV_TRY(ran, run(probe_on(0)));
   if (ran->status != 0) return Error{fmt::format("fairgv-probe-core failed with status {}", ran->status)};
   if (other && finish(std::move(*other)).status != 0) return Error{"fairgv-probe-core failed beside another"};
   Period period;
@@ -136,8 +134,7 @@ Result<Findings> run_benchmark(const Settings& settings) {
   for (int i = 0; i < settings.periods; ++i) {
     for (const bool beside_another : {false, true}) {
       progress.step(beside_another ? "beside a busy core" : "by itself");
-      auto period = run_period(settings.seconds, beside_another);
-      if (!period) return period.error();
+      FAIRGV_TRY(period, run_period(settings.seconds, beside_another));
       kinds[beside_another ? 1 : 0].push_back(std::move(period).value());
     }
   }

@@ -22,8 +22,7 @@ Result<double> count_calls(const Tenancy* tenancy, const std::string& folder, in
   const std::string table = folder + "/strace.txt";
   const std::vector<std::string> program{
       "strace", "-f", "-c", "-o", table, beside("fairgv-probe-launch"), "one-way", std::to_string(launches)};
-  const auto result = run_measured(tenancy != nullptr ? tenancy->tenant("bench", 1, program) : bare(program));
-  if (!result) return result.error();
+  FAIRGV_TRY(result, run_measured(tenancy != nullptr ? tenancy->tenant("bench", 1, program) : bare(program)));
   std::ifstream file(table);
   for (std::string line; std::getline(file, line);) {
     if (!line.ends_with(" total")) continue;
@@ -36,18 +35,15 @@ Result<double> count_calls(const Tenancy* tenancy, const std::string& folder, in
 }
 
 Result<void> run_benchmark(int launches, const Output& output) {
-  auto tenancy = Tenancy::start();
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start());
   const std::string folder = std::filesystem::path(tenancy->socket()).parent_path();
   fmt::print("{:<10} {:>18} {:>18} {:>14}\n", "client", fmt::format("{} launches", launches),
              fmt::format("{} launches", 3 * launches), "per launch");
   std::vector<std::string> rows;
   for (const Tenancy* through :
        {static_cast<const Tenancy*>(nullptr), static_cast<const Tenancy*>(&tenancy.value())}) {
-    const auto few = count_calls(through, folder, launches);
-    if (!few) return few.error();
-    const auto many = count_calls(through, folder, 3 * launches);
-    if (!many) return many.error();
+    FAIRGV_TRY(few, count_calls(through, folder, launches));
+    FAIRGV_TRY(many, count_calls(through, folder, 3 * launches));
     const char* client = through != nullptr ? "FairGV" : "driver";
     const double each = (many.value() - few.value()) / (2.0 * launches);
     fmt::print("{:<10} {:>18.0f} {:>18.0f} {:>14.5f}\n", client, few.value(), many.value(), each);

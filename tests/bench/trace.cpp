@@ -30,17 +30,13 @@ struct Settings {
 /// Launches per second of the measured program, in a window that begins now.
 Result<double> throughput(const Tenancy& tenancy, double seconds) {
   const auto look = [&]() -> Result<std::pair<double, Clock::time_point>> {
-    const auto report = look_at(tenancy);
-    if (!report) return report.error();
-    const auto tenant = tenant_in(report.value(), "traced");
-    if (!tenant) return tenant.error();
+    FAIRGV_TRY(report, look_at(tenancy));
+    FAIRGV_TRY(tenant, tenant_in(report.value(), "traced"));
     return std::pair(tenant.value()["launches"].get<double>(), Clock::now());
   };
-  const auto before = look();
-  if (!before) return before.error();
+  FAIRGV_TRY(before, look());
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  const auto after = look();
-  if (!after) return after.error();
+  FAIRGV_TRY(after, look());
   return (after->first - before->first) /
          std::chrono::duration<double>(after->second - before->second).count();
 }
@@ -48,9 +44,9 @@ Result<double> throughput(const Tenancy& tenancy, double seconds) {
 /// The same while it is traced. The trace has begun when `fairgv trace` says so.
 Result<double> traced_throughput(const Tenancy& tenancy, const Settings& settings) {
   const ScratchFile file(".trace.json");
-  auto trace = Child::start(
-      {{beside("fairgv"), "trace", "-o", file.path(), "--seconds", "600", "--socket", tenancy.socket()}, {}});
-  if (!trace) return trace.error();
+  FAIRGV_TRY(trace, Child::start({{beside("fairgv"), "trace", "-o", file.path(), "--seconds", "600",
+                                   "--socket", tenancy.socket()},
+                                  {}}));
   const auto give_up = Clock::now() + std::chrono::seconds(10);
   while (trace->read_lines().empty()) {
     if (Clock::now() > give_up) return Error{"fairgv trace has recorded nothing for ten seconds"};
@@ -71,13 +67,12 @@ struct Cell {
 
 Result<Cell> measure(int kernel_us, const Tenancy& tenancy, const Settings& settings,
                      const Placement& placement, ProgressLine& progress) {
-  const auto loop = calibrate_loop(kernel_us, "1", placement);
-  if (!loop) return loop.error();
+  FAIRGV_TRY(loop, calibrate_loop(kernel_us, "1", placement));
   Company company;
   std::vector<std::string> program = endless_program(loop->iterations);
   program.insert(program.end(), {"--batch", std::to_string(loop->batch)});
-  if (auto joined = company.join(tenancy, "traced", program); !joined) return joined.error();
-  if (auto ready = company.wait_for_output(); !ready) return ready.error();
+  FAIRGV_CHECK(company.join(tenancy, "traced", program));
+  FAIRGV_CHECK(company.wait_for_output());
   Cell cell{kernel_us};
   std::vector<double> traced, control, plain;
   for (int pair = 0; pair < settings.pairs; ++pair) {
@@ -89,7 +84,7 @@ Result<Cell> measure(int kernel_us, const Tenancy& tenancy, const Settings& sett
     if (!before) return before.error();
     if (!with) return with.error();
     if (!after) return after.error();
-    if (auto there = company.look(); !there) return there.error();
+    FAIRGV_CHECK(company.look());
     const double without = (before.value() + after.value()) / 2;
     traced.push_back(with.value() / without);
     control.push_back(after.value() / before.value());
@@ -102,10 +97,8 @@ Result<Cell> measure(int kernel_us, const Tenancy& tenancy, const Settings& sett
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
-  auto idle = start_idle(tenancy.value(), {"idle"});
-  if (!idle) return idle.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
+  FAIRGV_TRY(idle, start_idle(tenancy.value(), {"idle"}));
   fmt::print("Launches of one program while it is traced over those while it is not, {} pairs of {} s\n\n",
              settings.pairs, settings.window_s);
   fmt::print("{:>10}{:>14}{:>22}{:>22}\n", "kernel us", "launches/s", "traced", "control");
@@ -113,8 +106,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   ProgressLine progress(settings.kernel_us.size() * static_cast<std::size_t>(settings.pairs));
   Findings found{"kernel_us,launches_per_s,traced,within,control,control_within", {}};
   for (const int kernel_us : settings.kernel_us) {
-    const auto cell = measure(kernel_us, tenancy.value(), settings, placement, progress);
-    if (!cell) return cell.error();
+    FAIRGV_TRY(cell, measure(kernel_us, tenancy.value(), settings, placement, progress));
     progress.print_row(fmt::format("{:>10}{:>14.0f}{:>22}{:>22}", kernel_us, cell->launches,
                                    shown(cell->traced), shown(cell->control)));
     found.rows.push_back(fmt::format("{},{:.1f},{:.5f},{:.5f},{:.5f},{:.5f}", kernel_us, cell->launches,

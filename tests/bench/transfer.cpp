@@ -34,10 +34,8 @@ std::vector<Row> all_rows(std::uint64_t largest) {
 }
 
 Result<void> add_pair(Tenancy& tenancy, const std::vector<std::string>& probe, std::vector<Row>& rows) {
-  const auto alone = run_measured(bare(probe));
-  if (!alone) return alone.error();
-  const auto ours = run_measured(tenancy.tenant("bench", 1, probe));
-  if (!ours) return ours.error();
+  FAIRGV_TRY(alone, run_measured(bare(probe)));
+  FAIRGV_TRY(ours, run_measured(tenancy.tenant("bench", 1, probe)));
   for (Row& row : rows) {
     row.alone.push_back(alone.value().at(row.name()));
     row.ours.push_back(ours.value().at(row.name()));
@@ -68,8 +66,7 @@ std::vector<std::string> print(const std::vector<Row>& rows, int pairs) {
 }
 
 Result<void> run_benchmark(int pairs, std::uint64_t largest, const Output& output) {
-  auto tenancy = Tenancy::start();
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start());
   const std::vector<std::string> probe{beside("fairgv-probe-transfer"), std::to_string(largest)};
   std::vector<Row> rows = all_rows(largest);
   for (int pair = 0; pair < pairs; ++pair) {

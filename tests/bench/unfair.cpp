@@ -43,12 +43,11 @@ double due(const Player& player) {
 
 Result<Cell> measure(const Tenancy& tenancy, Rivals& rivals, const std::string& policy,
                      const std::vector<double>& iterations, const PairSettings& settings) {
-  if (auto set = tenancy.set_policy(policy); !set) return set.error();
+  FAIRGV_CHECK(tenancy.set_policy(policy));
   std::array<std::vector<double>, kPlayers.size()> shares;
   std::vector<double> ratios;
   for (int run = 0; run < settings.pairs; ++run) {
-    const auto rounds = rivals.together(settings.seconds);
-    if (!rounds) return rounds.error();
+    FAIRGV_TRY(rounds, rivals.together(settings.seconds));
     std::vector<double> work;
     for (std::size_t i = 0; i < iterations.size(); ++i) work.push_back(rounds.value()[i] * iterations[i]);
     const double sum = std::accumulate(work.begin(), work.end(), 0.0);
@@ -113,18 +112,15 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   std::vector<Program> programs;
   std::vector<std::uint32_t> weights;
   for (const Player& player : kPlayers) {
-    const auto loop = calibrate_loop(player.kernel_us, "0.3", placement);
-    if (!loop) return loop.error();
+    FAIRGV_TRY(loop, calibrate_loop(player.kernel_us, "0.3", placement));
     programs.push_back({beside("workloads/computeLoop"), "--iterations", std::to_string(loop->iterations),
                         "--batch", std::to_string(loop->batch), "--sync", "stream"});
     iterations.push_back(static_cast<double>(loop->iterations));
     weights.push_back(player.weight);
   }
-  const auto tenancy = Tenancy::start(placement);
-  if (!tenancy) return tenancy.error();
-  auto rivals = Rivals::start(tenancy.value(), placement, programs, {});
-  if (!rivals) return rivals.error();
-  if (auto weighed = rivals->weigh(tenancy.value(), weights); !weighed) return weighed.error();
+  FAIRGV_TRY(tenancy, Tenancy::start(placement));
+  FAIRGV_TRY(rivals, Rivals::start(tenancy.value(), placement, programs, {}));
+  FAIRGV_CHECK(rivals->weigh(tenancy.value(), weights));
   fmt::print("Shares of the work done, {} runs of {} s; the due share in parentheses\n\n{:<16}",
              settings.pairs.pairs, settings.pairs.seconds, "policy");
   for (const Player& player : kPlayers) {
@@ -135,14 +131,13 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   std::vector<Cell> cells;
   for (const std::string& policy : settings.policies) {
     progress.step(policy);
-    const auto cell = measure(tenancy.value(), rivals.value(), policy, iterations, settings.pairs);
-    if (!cell) return cell.error();
+    FAIRGV_TRY(cell, measure(tenancy.value(), rivals.value(), policy, iterations, settings.pairs));
     cells.push_back(cell.value());
     std::string row = fmt::format("{:<16}", policy);
     for (const Spread& share : cell->shares) row += fmt::format("{:>28}", shown(share));
     progress.print_row(row + fmt::format("{:>22}", shown(cell->min_max_ratio)));
   }
-  if (auto ended = rivals->end(); !ended) return ended.error();
+  FAIRGV_CHECK(rivals->end());
   Findings found = table_of(cells);
   found.figure = figure_of(cells);
   return found;

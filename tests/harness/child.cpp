@@ -97,8 +97,7 @@ Finished finish(Child child) {
 }
 
 Result<Finished> run(const CommandLine& command) {
-  auto child = Child::start(command);
-  if (!child) return child.error();
+  FAIRGV_TRY(child, Child::start(command));
   return finish(std::move(child).value());
 }
 

@@ -13,8 +13,7 @@ double monotonic_seconds() {
 }
 
 Result<nlohmann::json> run_measured(const CommandLine& command) {
-  const auto finished = run(command);
-  if (!finished) return finished.error();
+  FAIRGV_TRY(finished, run(command));
   return result_of(command, finished.value());
 }
 

@@ -103,8 +103,7 @@ CommandLine bare(std::vector<std::string> program, const Placement& placement) {
 }
 
 Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::string device) {
-  auto folder = TemporaryFolder::make();
-  if (!folder) return folder.error();
+  FAIRGV_TRY(folder, TemporaryFolder::make());
   Tenancy tenancy(std::move(folder).value(), std::move(placement));
   // It may name files that workers cannot see from within their cage, and a sanitizer ends a process that
   // cannot read them.
@@ -121,8 +120,7 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
   first.arguments.insert(first.arguments.end(), {"--config", config});
   first.arguments.insert(first.arguments.end(), {"--", "true"});
   // The first tenant starts the daemon; `true` makes sure that it is there, and that it can start at all.
-  const auto started = run(first);
-  if (!started) return started.error();
+  FAIRGV_TRY(started, run(first));
   if (started->status != 0) return Error{"the private daemon at " + tenancy.socket() + " did not start"};
   return tenancy;
 }
@@ -142,8 +140,7 @@ Result<void> Tenancy::set_weight(const std::string& name, std::uint32_t weight) 
 Result<void> Tenancy::set(const std::vector<std::string>& what) const {
   CommandLine command{{beside("fairgv"), "set", "--socket", socket()}, {}};
   command.arguments.insert(command.arguments.end(), what.begin(), what.end());
-  const auto ended = run(command);
-  if (!ended) return ended.error();
+  FAIRGV_TRY(ended, run(command));
   if (ended->status != 0) {
     return Error{fmt::format("the daemon does not do 'fairgv set {}'", fmt::join(what, " "))};
   }

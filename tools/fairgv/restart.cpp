@@ -14,17 +14,15 @@ using Clock = std::chrono::steady_clock;
 
 Result<control::Report> look(const std::string& socket) {
   FAIRGV_TRY(control, Control::connect(socket));
-  const auto answer = control->ask({control::ControlRequest::Command::ps, {}, 0});
-  if (!answer) return answer.error();
+  FAIRGV_TRY(answer, control->ask({control::ControlRequest::Command::ps, {}, 0}));
   return control::parse_report(answer.value());
 }
 
 Result<control::Report> restart_daemon(const std::string& socket) {
   FAIRGV_TRY(control, Control::connect(socket));
   const auto asked = Clock::now();
-  const auto answer = control->ask({control::ControlRequest::Command::restart, {}, 0});
-  if (!answer) return answer.error();
-  if (const auto outcome = control::parse_outcome(answer.value()); !outcome) return outcome.error();
+  FAIRGV_TRY(answer, control->ask({control::ControlRequest::Command::restart, {}, 0}));
+  FAIRGV_CHECK(control::parse_outcome(answer.value()));
   control->wait_for_hang_up();
   auto report = look(socket);
   if (!report) return report;

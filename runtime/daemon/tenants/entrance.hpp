@@ -25,8 +25,7 @@ class Entrance {
   }
   /// Of a guest that is about to begin a session beside those that there are.
   Result<Admission> admit(const Guest& guest, const SessionCount& there) {
-    auto allowed = may_begin(there, guest.account, guest.peer.uid, config_, descriptors_.sessions);
-    if (!allowed) return allowed.error();
+    FAIRGV_TRY(allowed, may_begin(there, guest.account, guest.peer.uid, config_, descriptors_.sessions));
     return find_admission(config_.tenants, owners_, guest);
   }
   control::WhoAmI look_at(const Guest& guest, const TenantRegistry& tenants) {

@@ -31,7 +31,7 @@ class TraceSlot {
   /// The trace of this connection, which goes on, or is begun by `begin`. An Error says why there is none.
   template <class Begin>
   Result<Trace*> ask(std::uint64_t connection, const Account& account, Time now, Begin begin) {
-    if (auto refused = make_room(connection, account, now); !refused) return refused.error();
+    FAIRGV_CHECK(make_room(connection, account, now));
     if (trace_ == nullptr) {
       trace_ = begin();
       reader_ = {connection, account, now, now};

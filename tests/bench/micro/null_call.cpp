@@ -83,13 +83,11 @@ double measure_calls(session::ClientSession& session, int rounds) {
 }
 
 Result<void> run_benchmark(int pairs, int rounds, const Output& output) {
-  auto tenancy = Tenancy::start();
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, Tenancy::start());
   session::ClientIdentity identity;
   identity.socket_path = tenancy->socket();
   identity.program = "null-call";
-  auto session = session::ClientSession::connect(identity);
-  if (!session) return session.error();
+  FAIRGV_TRY(session, session::ClientSession::connect(identity));
   measure_calls(*session.value(), rounds);  // warm-up
   std::vector<double> ratios, calls, lines;
   for (int pair = 0; pair < pairs; ++pair) {

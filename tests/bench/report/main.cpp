@@ -56,28 +56,25 @@ Result<void> note_machine(Record& record, const std::string& folder) {
 /// results so far.
 Result<std::vector<std::string>> run_all(const std::vector<std::string>& names, const Settings& settings) {
   const Folder folder(settings.folder);
-  if (auto ready = folder.prepare(); !ready) return ready.error();
-  auto record = folder.record();
-  if (!record) return record.error();
-  if (auto noted = note_machine(record.value(), settings.folder); !noted) return noted.error();
+  FAIRGV_CHECK(folder.prepare());
+  FAIRGV_TRY(record, folder.record());
+  FAIRGV_CHECK(note_machine(record.value(), settings.folder));
   std::vector<std::string> failures;
   for (std::size_t i = 0; i < names.size(); ++i) {
     fmt::print("== {} of {}: {}\n", i + 1, names.size(), names[i]);
     std::fflush(stdout);
-    auto made = attempt(names[i], settings.wish, folder);
-    if (!made) return made.error();
+    FAIRGV_TRY(made, attempt(names[i], settings.wish, folder));
     fmt::print("\n");
     if (made->status != 0) failures.push_back(names[i]);
     note(record.value(), std::move(made).value());
-    if (auto written = folder.write(record.value()); !written) return written.error();
-    if (auto rendered = folder.render(record.value()); !rendered) return rendered.error();
+    FAIRGV_CHECK(folder.write(record.value()));
+    FAIRGV_CHECK(folder.render(record.value()));
   }
   return failures;
 }
 
 Result<void> measure(const Settings& settings, const std::vector<std::string>& names) {
-  const auto failures = run_all(names, settings);
-  if (!failures) return failures.error();
+  FAIRGV_TRY(failures, run_all(names, settings));
   fmt::print("wrote {}/index.html\n", settings.folder);
   if (failures->empty()) return {};
   return Error{fmt::format("{} of {} failed: {}", failures->size(), names.size(), list_of(failures.value()))};
@@ -85,9 +82,8 @@ Result<void> measure(const Settings& settings, const std::vector<std::string>& n
 
 Result<void> render(const Settings& settings) {
   const Folder folder(settings.folder);
-  const auto record = folder.record();
-  if (!record) return record.error();
-  if (auto rendered = folder.render(record.value()); !rendered) return rendered.error();
+  FAIRGV_TRY(record, folder.record());
+  FAIRGV_CHECK(folder.render(record.value()));
   fmt::print("wrote {}/index.html\n", settings.folder);
   return {};
 }

@@ -38,8 +38,7 @@ struct Described {
 };
 
 Result<Described> described(const std::string& program) {
-  const auto finished = harness::run({{program, "--help"}, {}});
-  if (!finished) return finished.error();
+  FAIRGV_TRY(finished, harness::run({{program, "--help"}, {}}));
   if (finished->status != 0) return Error{program + " --help failed"};
   Described found;
   for (const std::string& line : finished->lines) {
@@ -101,8 +100,7 @@ void wait_for_end(harness::Child& child) {
 Result<Ended> run(const std::vector<std::string>& command, double limit_min) {
   std::vector<std::string> words{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"};
   words.insert(words.end(), command.begin(), command.end());
-  auto child = harness::Child::start({words, {}});
-  if (!child) return child.error();
+  FAIRGV_TRY(child, harness::Child::start({words, {}}));
   const auto end = Clock::now() + std::chrono::duration<double, std::ratio<60>>(limit_min);
   Ended ended;
   while (!child->ended()) {
@@ -146,8 +144,7 @@ std::vector<std::string> experiments() {
 
 Result<Attempt> attempt(const std::string& name, const Wish& wish, const Folder& folder) {
   const std::string program = harness::beside(std::string(kPrefix) + name);
-  const auto experiment = described(program);
-  if (!experiment) return experiment.error();
+  FAIRGV_TRY(experiment, described(program));
   folder.forget(name);
 
   Attempt made;
@@ -167,11 +164,10 @@ Result<Attempt> attempt(const std::string& name, const Wish& wish, const Folder&
     command.push_back(option);
   }
   const auto start = Clock::now();
-  const auto ended = run(command, wish.limit_min);
-  if (!ended) return ended.error();
+  FAIRGV_TRY(ended, run(command, wish.limit_min));
   made.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   made.status = ended->status;
-  if (auto written = folder.write_output(name, ended->output); !written) return written.error();
+  FAIRGV_CHECK(folder.write_output(name, ended->output));
   return made;
 }
 

@@ -38,11 +38,10 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   std::fflush(stdout);
   const TemporaryFolder folder;  // outlives the daemon
   const auto began = StormDaemon::Clock::now();
-  auto tenancy = Tenancy::start(placement, holdings_mark(), kWatchdog + usage_store(folder / "usage.db"));
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy,
+             Tenancy::start(placement, holdings_mark(), kWatchdog + usage_store(folder / "usage.db")));
   StormDaemon daemon(tenancy.value(), began);
-  auto run = storm(tenancy.value(), daemon, settings);
-  if (!run) return run.error();
+  FAIRGV_TRY(run, storm(tenancy.value(), daemon, settings));
   const Tally& tally = run.value();
   Findings found{"what,number", {}};
   const auto row = [&](const std::string& what, const std::string& number) {

@@ -27,8 +27,7 @@ fs::path log_of(const Tenancy& tenancy) {
 }  // namespace
 
 Result<Holdings> StormDaemon::replaced_and_idle() {
-  const auto report = look_at(tenancy_);
-  if (!report) return report.error();
+  FAIRGV_TRY(report, look_at(tenancy_));
   pid_ = report.value()["daemon"]["pid"];
   if (const auto replaced = harness::run({{beside("fairgv"), "restart", "--socket", tenancy_.socket()}, {}});
       !replaced || replaced->status != 0) {
@@ -52,14 +51,12 @@ Result<Holdings> StormDaemon::settle(const std::function<bool(const Holdings&)>&
 }
 
 Result<nlohmann::json> StormDaemon::tenant(const std::string& name) const {
-  const auto report = look_at(tenancy_);
-  if (!report) return report.error();
+  FAIRGV_TRY(report, look_at(tenancy_));
   return tenant_in(report.value(), name);
 }
 
 Result<std::vector<std::string>> StormDaemon::memory_that_is_charged() const {
-  const auto report = look_at(tenancy_);
-  if (!report) return report.error();
+  FAIRGV_TRY(report, look_at(tenancy_));
   std::vector<std::string> found;
   for (const auto& tenant : report.value()["tenants"]) {
     for (const auto& used : tenant.value("memory_used", nlohmann::json::array())) {
@@ -71,8 +68,7 @@ Result<std::vector<std::string>> StormDaemon::memory_that_is_charged() const {
 }
 
 Result<StormDaemon::Charged> StormDaemon::charged_to_steady() const {
-  const auto report = look_at(tenancy_);
-  if (!report) return report.error();
+  FAIRGV_TRY(report, look_at(tenancy_));
   const auto light = tenant_in(report.value(), "steady1");
   const auto heavy = tenant_in(report.value(), "steady2");
   if (!light || !heavy) return Error{"a tenant that nobody has touched is gone"};

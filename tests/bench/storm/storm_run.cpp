@@ -68,17 +68,15 @@ class Storm {
   }
 
   Result<Tally> run() {
-    auto before = idle_daemon();
-    if (!before) return before.error();
-    auto steady = start_steady();
-    if (!steady) return steady.error();
+    FAIRGV_TRY(before, idle_daemon());
+    FAIRGV_TRY(steady, start_steady());
     const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(settings_.seconds));
     for (std::uint64_t step = 1; Clock::now() < end; ++step) {
       for (Slot& slot : slots_) look_after(slot, true);
       raise_a_fault();
       std::this_thread::sleep_for(std::chrono::milliseconds(draw(20, 300)));
       if (step % kStepsBetweenRests != 0) continue;
-      if (auto rested = rest(); !rested) return rested.error();
+      FAIRGV_CHECK(rest());
     }
     calm_down();
     check_entitlement();
@@ -97,11 +95,9 @@ class Storm {
 
   /// The daemon's holdings when no program runs, after it has had a program and has been replaced.
   Result<Holdings> idle_daemon() {
-    const auto once =
-        run_measured(tenancy_.tenant("first", 1, {beside("workloads/matrixMul"), "--repetitions", "1"}));
-    if (!once) return once.error();
-    const auto probe = harness::run(tenancy_.tenant("first", 1, silent(probe_of_the_host())));
-    if (!probe) return probe.error();
+    FAIRGV_TRY(once, run_measured(
+                         tenancy_.tenant("first", 1, {beside("workloads/matrixMul"), "--repetitions", "1"})));
+    FAIRGV_TRY(probe, harness::run(tenancy_.tenant("first", 1, silent(probe_of_the_host()))));
     if (probe->status != 0 && probe->status != kNotOnTheHost) {
       return Error{fmt::format("rogue does not run: status {}", probe->status)};
     }
@@ -113,10 +109,9 @@ class Storm {
   Result<std::vector<Child>> start_steady() {
     std::vector<Child> steady;
     for (const std::uint32_t weight : {1U, 2U}) {
-      auto child = Child::start(tenancy_.tenant(
-          fmt::format("steady{}", weight), weight,
-          {beside("workloads/computeLoop"), "--iterations", "200", "--seconds", kUntilAsked}));
-      if (!child) return child.error();
+      FAIRGV_TRY(child, Child::start(tenancy_.tenant(fmt::format("steady{}", weight), weight,
+                                                     {beside("workloads/computeLoop"), "--iterations", "200",
+                                                      "--seconds", kUntilAsked})));
       steady.push_back(std::move(child).value());
     }
     return steady;
@@ -261,13 +256,11 @@ class Storm {
         quiet_since = Clock::now();
         settled.reset();
       } else if (!settled && Clock::now() - quiet_since >= Seconds(kSettling)) {
-        const auto now = daemon_.charged_to_steady();
-        if (!now) return now.error();
+        FAIRGV_TRY(now, daemon_.charged_to_steady());
         settled = now.value();
       }
     }
-    const auto end = daemon_.charged_to_steady();
-    if (!end) return end.error();
+    FAIRGV_TRY(end, daemon_.charged_to_steady());
     if (settled && end->light > settled->light) {
       tally_.shares.push_back((end->heavy - settled->heavy) / (end->light - settled->light) / 2);
     }

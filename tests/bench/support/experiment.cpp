@@ -26,12 +26,10 @@ int Experiment::run(int argc, char** argv, const Body& measure) {
 }
 
 Result<void> Experiment::measure_and_write(const Body& measure) const {
-  const auto placement = placement_of(device_cores_);
-  if (!placement) return placement.error();
+  FAIRGV_TRY(placement, placement_of(device_cores_));
   fmt::print("{}\n", machine(device_cores_));
   std::fflush(stdout);
-  const auto found = measure(placement.value());
-  if (!found) return found.error();
+  FAIRGV_TRY(found, measure(placement.value()));
   if (auto written = write_csv(output_, device_cores_, found->header, found->rows); !written) return written;
   return draw(output_, found->figure);
 }

@@ -48,8 +48,7 @@ void declare_policies(Experiment& experiment, std::vector<std::string>& policies
 Result<PairedRuns> PairedRuns::start(const harness::Placement& placement, const PairSettings& settings,
                                      const std::vector<std::string>& policies, std::size_t cases,
                                      bool profiled) {
-  auto tenancy = harness::Tenancy::start(placement, {}, settings.configuration());
-  if (!tenancy) return tenancy.error();
+  FAIRGV_TRY(tenancy, harness::Tenancy::start(placement, {}, settings.configuration()));
   return PairedRuns(placement, std::move(tenancy).value(), settings, policies,
                     cases * policies.size() *
                         static_cast<std::size_t>(settings.pairs * (settings.windows + (profiled ? 1 : 0))));
@@ -67,11 +66,9 @@ Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::ve
                                           const std::vector<Program>& together) {
   PairsByPolicy result;
   for (int pair = 0; pair < settings_.pairs; ++pair) {
-    auto rivals = Rivals::start(tenancy_, placement_, together, alone);
-    if (!rivals) return rivals.error();
-    auto windows = windows_of(what, pair, rivals.value());
-    if (!windows) return windows.error();
-    if (auto ended = rivals->end(); !ended) return ended.error();
+    FAIRGV_TRY(rivals, Rivals::start(tenancy_, placement_, together, alone));
+    FAIRGV_TRY(windows, windows_of(what, pair, rivals.value()));
+    FAIRGV_CHECK(rivals->end());
     for (auto& [policy, of_policy] : windows.value()) result[policy].push_back(std::move(of_policy));
   }
   return result;
@@ -83,11 +80,9 @@ Result<std::map<std::string, std::vector<double>>> PairedRuns::measure_in_use(
   for (int pair = 0; pair < settings_.pairs; ++pair) {
     for (const std::string& policy : policies_) {
       progress_->step(fmt::format("{}, {}, in use", what, policy));
-      if (auto set = tenancy_.set_policy(policy); !set) return set.error();
-      const auto by_itself = part_in_use_alone(placement_, alone, seconds);
-      if (!by_itself) return by_itself.error();
-      const auto shared = part_in_use_together(tenancy_, together, seconds);
-      if (!shared) return shared.error();
+      FAIRGV_CHECK(tenancy_.set_policy(policy));
+      FAIRGV_TRY(by_itself, part_in_use_alone(placement_, alone, seconds));
+      FAIRGV_TRY(shared, part_in_use_together(tenancy_, together, seconds));
       if (by_itself.value() <= 0) return Error{alone.front() + " left no timestamps"};
       result[policy].push_back(shared.value() / by_itself.value());
     }
@@ -105,17 +100,15 @@ Result<std::map<std::string, std::vector<Window>>> PairedRuns::windows_of(const 
       const std::size_t first = static_cast<std::size_t>(pair + window);
       const std::string& policy = policies_[(first + turn) % policies_.size()];
       progress_->step(fmt::format("{}, {}", what, policy));
-      if (auto set = tenancy_.set_policy(policy); !set) return set.error();
-      auto sides = rivals.turns_and_window(settings_.seconds);
-      if (!sides) return sides.error();
+      FAIRGV_CHECK(tenancy_.set_policy(policy));
+      FAIRGV_TRY(sides, rivals.turns_and_window(settings_.seconds));
       if (last != nullptr) last->after = sides->before.on_driver;
       std::vector<Window>& of_policy = by_policy[policy];
       of_policy.push_back({std::move(sides->before.on_driver), std::move(sides->together), {}});
       last = &of_policy.back();
     }
   }
-  auto after = rivals.take_turns(kTurnsAfterTheLast, Rivals::Who::on_driver);
-  if (!after) return after.error();
+  FAIRGV_TRY(after, rivals.take_turns(kTurnsAfterTheLast, Rivals::Who::on_driver));
   if (last != nullptr) last->after = std::move(after->on_driver);
   return by_policy;
 }

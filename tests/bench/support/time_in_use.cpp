@@ -35,8 +35,7 @@ Result<double> part_in_use_of(std::vector<CommandLine> commands, double seconds)
     arguments.insert(arguments.end(),
                      {"--warmup", "0", "--verify", "off", "--seconds", fmt::format("{}", seconds),
                       "--start-at", fmt::format("{:.3f}", start), "--events", one.events.path()});
-    auto child = Child::start(one.command);
-    if (!child) return child.error();
+    FAIRGV_TRY(child, Child::start(one.command));
     one.child.emplace(std::move(child).value());
   }
   std::vector<Execution> all;
@@ -44,8 +43,7 @@ Result<double> part_in_use_of(std::vector<CommandLine> commands, double seconds)
     const int status = finish(std::move(*one.child)).status;
     if (status != 0)
       return Error{fmt::format("{} failed with status {}", one.command.arguments.front(), status)};
-    const auto executions = read_executions(one.events.path());
-    if (!executions) return executions.error();
+    FAIRGV_TRY(executions, read_executions(one.events.path()));
     all.insert(all.end(), executions->begin(), executions->end());
   }
   return part_in_use(all);

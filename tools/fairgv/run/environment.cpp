@@ -61,11 +61,10 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
     return session::tenant_name_error(*options.tenant, "--tenant");
   }
   if (options.weight) {
-    if (const auto weight = session::parse_weight(*options.weight, "--weight"); !weight)
-      return weight.error();
+    FAIRGV_CHECK(session::parse_weight(*options.weight, "--weight"));
   }
   if (options.memory) {
-    if (const auto memory = parse_memory_limit(*options.memory, "--mem"); !memory) return memory.error();
+    FAIRGV_CHECK(parse_memory_limit(*options.memory, "--mem"));
   }
   FAIRGV_TRY(vendors, vendor_folder());
   Variables variables{{"OCL_ICD_VENDORS", vendors.value()},

@@ -16,7 +16,7 @@ using namespace harness;
 class Couple {
  public:
   Result<void> start(const CommandLine& first, const CommandLine& second) {
-    if (auto started = one_.start(first); !started) return started.error();
+    FAIRGV_CHECK(one_.start(first));
     return other_.start(second);
   }
 
@@ -42,7 +42,7 @@ class Couple {
 
   Result<void> end() {
     for (OnRequest* each : {&one_, &other_}) {
-      if (auto right = each->end(); !right) return right.error();
+      FAIRGV_CHECK(each->end());
     }
     return {};
   }
@@ -57,52 +57,50 @@ class Couple {
 Result<std::vector<Turns>> alternate(const CommandLine& first, const CommandLine& second, double turn_seconds,
                                      int turns) {
   Couple couple;
-  if (auto started = couple.start(first, second); !started) return started.error();
-  const auto rounds = couple.one().rounds_in(turn_seconds);
-  if (!rounds) return rounds.error();
-  if (auto warm = couple.other().run(rounds.value()); !warm) return warm.error();
+  FAIRGV_CHECK(couple.start(first, second));
+  FAIRGV_TRY(rounds, couple.one().rounds_in(turn_seconds));
+  FAIRGV_CHECK(couple.other().run(rounds.value()));
   auto taken = couple.take_turns(turns, [&](OnRequest& each) { return each.run(rounds.value()); });
   if (!taken) return taken.error();
-  if (auto ended = couple.end(); !ended) return ended.error();
+  FAIRGV_CHECK(couple.end());
   return taken;
 }
 
 Result<std::vector<Turns>> alternate_condition(const CommandLine& program, double turn_seconds, int turns,
                                                const std::function<Result<void>(bool)>& condition) {
   OnRequest worker(".one");
-  if (auto started = worker.start(program); !started) return started.error();
-  const auto rounds = worker.rounds_in(turn_seconds);
-  if (!rounds) return rounds.error();
+  FAIRGV_CHECK(worker.start(program));
+  FAIRGV_TRY(rounds, worker.rounds_in(turn_seconds));
   std::vector<Turns> result;
   for (int turn = 0; turn < turns; ++turn) {
     Turns taken;
     for (int half = 0; half < 2; ++half) {
       const bool is_first = (turn + half) % 2 == 0;
-      if (auto set = condition(is_first); !set) return set.error();
+      FAIRGV_CHECK(condition(is_first));
       const Result<double> seconds = worker.run(rounds.value());
       if (!seconds) return seconds.error();
       (is_first ? taken.first : taken.second) = seconds.value();
     }
     result.push_back(taken);
   }
-  if (auto ended = worker.end(); !ended) return ended.error();
+  FAIRGV_CHECK(worker.end());
   return result;
 }
 
 Result<std::vector<Turns>> alternate_builds(const CommandLine& first, const CommandLine& second, int turns) {
   Couple couple;
-  if (auto started = couple.start(first, second); !started) return started.error();
+  FAIRGV_CHECK(couple.start(first, second));
   // Files that the first build loads stay in memory.
   for (OnRequest* each : {&couple.one(), &couple.other()}) {
-    if (auto warm = each->build(); !warm) return warm.error();
+    FAIRGV_CHECK(each->build());
   }
   auto taken = couple.take_turns(turns, [](OnRequest& each) { return each.build(); });
   if (!taken) return taken.error();
   // A workload that has run no round says that nothing was asked for.
   for (OnRequest* each : {&couple.one(), &couple.other()}) {
-    if (auto ran = each->run(1); !ran) return ran.error();
+    FAIRGV_CHECK(each->run(1));
   }
-  if (auto ended = couple.end(); !ended) return ended.error();
+  FAIRGV_CHECK(couple.end());
   return taken;
 }
 
@@ -112,24 +110,21 @@ Result<std::vector<InTurns>> run_in_turns(const std::vector<CommandLine>& progra
   std::vector<std::uint64_t> rounds;
   for (const CommandLine& program : programs) {
     OnRequest& run = runs.emplace_back(fmt::format(".{}", runs.size()));
-    if (auto started = run.start(program); !started) return started.error();
-    const auto of_a_turn = run.rounds_in(turn_seconds);
-    if (!of_a_turn) return of_a_turn.error();
+    FAIRGV_CHECK(run.start(program));
+    FAIRGV_TRY(of_a_turn, run.rounds_in(turn_seconds));
     rounds.push_back(of_a_turn.value());
   }
   std::vector<std::vector<double>> rounds_per_second(runs.size());
   for (int turn = 0; turn < turns; ++turn) {
     for (std::size_t place = 0; place < runs.size(); ++place) {
       const std::size_t i = turn % 2 == 0 ? place : runs.size() - 1 - place;
-      const auto seconds = waits == Waits::kOwn ? runs[i].run_awaited(rounds[i]) : runs[i].run(rounds[i]);
-      if (!seconds) return seconds.error();
+      FAIRGV_TRY(seconds, waits == Waits::kOwn ? runs[i].run_awaited(rounds[i]) : runs[i].run(rounds[i]));
       rounds_per_second[i].push_back(static_cast<double>(rounds[i]) / seconds.value());
     }
   }
   std::vector<InTurns> all;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    auto result = runs[i].end();
-    if (!result) return result.error();
+    FAIRGV_TRY(result, runs[i].end());
     const double work_of_a_round = result.value()["throughput"].get<double>() *
                                    result.value()["seconds"].get<double>() /
                                    result.value()["rounds"].get<double>();

@@ -9,11 +9,10 @@ namespace fairgv::bench {
 
 Result<CalibratedLoop> calibrate_loop(int kernel_us, const std::string& seconds,
                                       const harness::Placement& placement, Api api) {
-  const auto probe =
-      harness::run_measured(harness::bare({harness::beside("workloads/" + workload_of(api, "computeLoop")),
-                                           "--kernel-us", std::to_string(kernel_us), "--seconds", seconds},
-                                          placement));
-  if (!probe) return probe.error();
+  FAIRGV_TRY(probe, harness::run_measured(
+                        harness::bare({harness::beside("workloads/" + workload_of(api, "computeLoop")),
+                                       "--kernel-us", std::to_string(kernel_us), "--seconds", seconds},
+                                      placement)));
   return CalibratedLoop{probe.value()["iterations"], probe.value()["batch"], probe.value()["kernel_us"]};
 }
 
@@ -40,8 +39,7 @@ Result<std::vector<std::string>> sized(const std::string& workload, int kernel_u
   if (kernel_us == 0) return program;
   std::vector<std::string> probe = program;
   probe.insert(probe.end(), {"--kernel-us", std::to_string(kernel_us), "--seconds", "0.1"});
-  const auto probed = harness::run_measured(harness::bare(std::move(probe), placement));
-  if (!probed) return probed.error();
+  FAIRGV_TRY(probed, harness::run_measured(harness::bare(std::move(probe), placement)));
   const char* const what = probed->contains("iterations") ? "iterations" : "size";
   for (const char* name : {what, "batch"}) {
     program.insert(program.end(),

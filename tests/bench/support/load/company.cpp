@@ -24,9 +24,9 @@ Result<Company> start_all(const Tenancy& tenancy, const std::vector<std::string>
                           const std::vector<std::string>& program) {
   Company company;
   for (const std::string& tenant : tenants) {
-    if (auto joined = company.join(tenancy, tenant, program); !joined) return joined.error();
+    FAIRGV_CHECK(company.join(tenancy, tenant, program));
   }
-  if (auto ready = company.wait_for_output(); !ready) return ready.error();
+  FAIRGV_CHECK(company.wait_for_output());
   return company;
 }
 
@@ -34,8 +34,7 @@ Result<Company> start_all(const Tenancy& tenancy, const std::vector<std::string>
 
 Result<void> Company::join(const Tenancy& tenancy, const std::string& tenant,
                            const std::vector<std::string>& program) {
-  auto child = Child::start(tenancy.tenant(tenant, 1, program));
-  if (!child) return child.error();
+  FAIRGV_TRY(child, Child::start(tenancy.tenant(tenant, 1, program)));
   members_.push_back({tenant, std::move(child).value()});
   return {};
 }
@@ -94,8 +93,7 @@ std::vector<Finished> Company::finish() && {
 }
 
 Result<std::uint64_t> loop_iterations(const Placement& placement) {
-  const auto loop = calibrate_loop(200, "0.2", placement);
-  if (!loop) return loop.error();
+  FAIRGV_TRY(loop, calibrate_loop(200, "0.2", placement));
   return loop->iterations;
 }
 
@@ -130,8 +128,7 @@ std::vector<std::string> numbered(const std::string& kind, unsigned count) {
 }
 
 Result<nlohmann::json> look_at(const Tenancy& tenancy) {
-  const auto finished = run({{beside("fairgv"), "ps", "--json", "--socket", tenancy.socket()}, {}});
-  if (!finished) return finished.error();
+  FAIRGV_TRY(finished, run({{beside("fairgv"), "ps", "--json", "--socket", tenancy.socket()}, {}}));
   std::string text;
   for (const std::string& line : finished->lines) text += line + '\n';
   nlohmann::json report = parse_line(text);

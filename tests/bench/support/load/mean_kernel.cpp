@@ -27,8 +27,7 @@ std::vector<std::string> profiled(const KernelSource& source, unsigned kernels, 
 
 /// The workload's own result.
 Result<nlohmann::json> run_unchecked(const CommandLine& command, const KernelSource& source) {
-  const auto finished = run(command);
-  if (!finished) return finished.error();
+  FAIRGV_TRY(finished, run(command));
   nlohmann::json result = finished->lines.empty() ? nullptr : parse_line(finished->lines.back());
   if (finished->status == 0 && result.is_object()) return result;
   return Error{fmt::format("{} failed with status {}", source.command.front(), finished->status)};
@@ -50,10 +49,8 @@ struct Books {
 };
 
 Result<Books> books(const Tenancy& tenancy, const std::string& name) {
-  const auto report = look_at(tenancy);
-  if (!report) return report.error();
-  const auto tenant = tenant_in(report.value(), name);
-  if (!tenant) return tenant.error();
+  FAIRGV_TRY(report, look_at(tenancy));
+  FAIRGV_TRY(tenant, tenant_in(report.value(), name));
   return Books{1e6 * charged_seconds(tenant.value()), tenant.value()["launches"], tenant.value()["commands"],
                tenant.value()["samples"]};
 }
@@ -63,24 +60,18 @@ Result<Books> books(const Tenancy& tenancy, const std::string& name) {
 Result<MeanKernel> mean_bare(const Placement& placement, const KernelSource& source, unsigned kernels,
                              nanoseconds gap) {
   const ScratchFile events(".events");
-  const auto result = run_unchecked(bare(profiled(source, kernels, events), placement), source);
-  if (!result) return result.error();
-  const auto executions = read_executions(events.path());
-  if (!executions) return executions.error();
+  FAIRGV_TRY(result, run_unchecked(bare(profiled(source, kernels, events), placement), source));
+  FAIRGV_TRY(executions, read_executions(events.path()));
   return mean_of(1e6 * result.value()["seconds"].get<double>(), executions.value(), gap);
 }
 
 Result<MeanKernel> mean_charged(const Tenancy& tenancy, const std::string& tenant, const KernelSource& source,
                                 unsigned kernels, nanoseconds gap) {
   const ScratchFile events(".events");
-  const auto before = books(tenancy, tenant);
-  if (!before) return before.error();
-  const auto result = run_unchecked(tenancy.tenant(tenant, 1, profiled(source, kernels, events)), source);
-  if (!result) return result.error();
-  const auto after = books(tenancy, tenant);
-  if (!after) return after.error();
-  const auto executions = read_executions(events.path());
-  if (!executions) return executions.error();
+  FAIRGV_TRY(before, books(tenancy, tenant));
+  FAIRGV_TRY(result, run_unchecked(tenancy.tenant(tenant, 1, profiled(source, kernels, events)), source));
+  FAIRGV_TRY(after, books(tenancy, tenant));
+  FAIRGV_TRY(executions, read_executions(events.path()));
   const std::uint64_t launches = after->launches - before->launches;
   const std::uint64_t commands = after->commands - before->commands;
   if (launches != executions->size() || commands > launches + source.copies) {

@@ -27,8 +27,7 @@ Result<void> OnRequest::start(CommandLine command) {
   requests_ = UniqueFd(::open(pipe_.path().c_str(), O_RDWR | O_CLOEXEC));
   if (!requests_) return system_error("cannot open " + pipe_.path());
   command_.arguments.insert(command_.arguments.end(), {"--requests", pipe_.path()});
-  auto child = Child::start(command_);
-  if (!child) return child.error();
+  FAIRGV_TRY(child, Child::start(command_));
   child_.emplace(std::move(child).value());
   return {};
 }
@@ -51,8 +50,7 @@ Result<double> OnRequest::build() {
 
 Result<std::uint64_t> OnRequest::rounds_in(double seconds) {
   for (std::uint64_t rounds = 1;; rounds *= 2) {
-    const auto took = run(rounds);
-    if (!took) return took.error();
+    FAIRGV_TRY(took, run(rounds));
     if (took.value() >= seconds || rounds >= kMostRounds) return rounds;
   }
 }
@@ -66,13 +64,13 @@ Result<double> OnRequest::close_window() {
 }
 
 Result<void> OnRequest::begin() {
-  if (auto sent = send("begin"); !sent) return sent.error();
-  if (auto under_way = answer(); !under_way) return under_way.error();
+  FAIRGV_CHECK(send("begin"));
+  FAIRGV_CHECK(answer());
   return {};
 }
 
 Result<double> OnRequest::halt() {
-  if (auto sent = send("end"); !sent) return sent.error();
+  FAIRGV_CHECK(send("end"));
   return rounds_per_second();
 }
 
@@ -104,15 +102,13 @@ Result<nlohmann::json> OnRequest::answer() {
 }
 
 Result<double> OnRequest::rounds_per_second() {
-  const auto measured = answer();
-  if (!measured) return measured.error();
+  FAIRGV_TRY(measured, answer());
   return measured->value("rounds", 0.0) / measured.value()["seconds"].get<double>();
 }
 
 Result<double> OnRequest::ask(const std::string& request, const char* what, std::uint64_t count) {
-  if (auto sent = send(request); !sent) return sent.error();
-  const auto answered = answer();
-  if (!answered) return answered.error();
+  FAIRGV_CHECK(send(request));
+  FAIRGV_TRY(answered, answer());
   if (answered->value(what, std::uint64_t{0}) != count) {
     return Error{command_.arguments[0] + " does something else than what was asked for"};
   }

@@ -51,9 +51,8 @@ bool was_steady(const std::vector<double>& before, const std::vector<double>& af
 }
 
 Result<void> Rivals::Rival::start(CommandLine command) {
-  if (auto started = program.start(std::move(command)); !started) return started.error();
-  const auto fill = program.rounds_in(kTurnSeconds);
-  if (!fill) return fill.error();
+  FAIRGV_CHECK(program.start(std::move(command)));
+  FAIRGV_TRY(fill, program.rounds_in(kTurnSeconds));
   rounds = fill.value();
   return {};
 }
@@ -63,19 +62,18 @@ Result<Rivals> Rivals::start(const Tenancy& tenancy, const Placement& placement,
   Rivals rivals;
   for (const Program& program : on_driver) {
     Rival& rival = rivals.on_driver_.emplace_back(fmt::format(".driver{}", rivals.on_driver_.size()), false);
-    if (auto started = rival.start(bare(program, placement)); !started) return started.error();
+    FAIRGV_CHECK(rival.start(bare(program, placement)));
   }
   for (std::size_t i = 0; i < tenants.size(); ++i) {
     Rival& rival = rivals.tenants_.emplace_back(fmt::format(".tenant{}", i), true);
-    if (auto started = rival.start(tenancy.tenant(name_of(i), 1, tenants[i])); !started)
-      return started.error();
+    FAIRGV_CHECK(rival.start(tenancy.tenant(name_of(i), 1, tenants[i])));
   }
   return rivals;
 }
 
 Result<void> Rivals::weigh(const Tenancy& tenancy, const std::vector<std::uint32_t>& weights) const {
   for (std::size_t i = 0; i < tenants_.size(); ++i) {
-    if (auto set = tenancy.set_weight(name_of(i), weights[i]); !set) return set.error();
+    FAIRGV_CHECK(tenancy.set_weight(name_of(i), weights[i]));
   }
   return {};
 }
@@ -83,7 +81,7 @@ Result<void> Rivals::weigh(const Tenancy& tenancy, const std::vector<std::uint32
 Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {
   std::vector<Rival*> in_order = order(who);
   for (int turn = 0; turn < turns; ++turn) {
-    if (auto taken = take_turn(in_order); !taken) return taken.error();
+    FAIRGV_CHECK(take_turn(in_order));
   }
   return speeds(who);
 }
@@ -100,9 +98,8 @@ std::vector<Rivals::Rival*> Rivals::order(Who who) {
 
 Result<void> Rivals::take_turn(std::vector<Rival*>& order) {
   for (Rival* rival : order) {
-    const auto seconds =
-        rival->tenant ? rival->program.run(rival->rounds) : rival->program.run_awaited(rival->rounds);
-    if (!seconds) return seconds.error();
+    FAIRGV_TRY(seconds,
+               rival->tenant ? rival->program.run(rival->rounds) : rival->program.run_awaited(rival->rounds));
     rival->speeds.push_back(static_cast<double>(rival->rounds) / seconds.value());
   }
   // The program that goes first changes, so that a drift of the machine cancels.
@@ -121,28 +118,26 @@ Rivals::Alone Rivals::speeds(Who who) const {
 
 Result<std::vector<double>> Rivals::together(double seconds) {
   const double start = monotonic_seconds() + kLeadSeconds + kWorkAheadSeconds;
-  if (auto opened = open_window(start, seconds); !opened) return opened.error();
+  FAIRGV_CHECK(open_window(start, seconds));
   return close_window();
 }
 
 Result<Rivals::Sides> Rivals::turns_and_window(double seconds) {
   const double to_work = monotonic_seconds() + kSecondsOfTurns;
   const double start = to_work + kWorkAheadSeconds;
-  if (auto opened = open_window(start, seconds); !opened) return opened.error();
+  FAIRGV_CHECK(open_window(start, seconds));
   std::vector<Rival*> in_order = order(Who::on_driver);
   const double last_turn = to_work - kTurnsEndAhead * kTurnSeconds * static_cast<double>(in_order.size());
   do {
-    if (auto taken = take_turn(in_order); !taken) return taken.error();
+    FAIRGV_CHECK(take_turn(in_order));
   } while (monotonic_seconds() < last_turn);
-  auto together = close_window();
-  if (!together) return together.error();
+  FAIRGV_TRY(together, close_window());
   return Sides{speeds(Who::on_driver), std::move(together).value()};
 }
 
 Result<void> Rivals::open_window(double start, double seconds) {
   for (Rival& tenant : tenants_) {
-    if (auto opened = tenant.program.open_window(start, seconds, kWorkAheadSeconds); !opened)
-      return opened.error();
+    FAIRGV_CHECK(tenant.program.open_window(start, seconds, kWorkAheadSeconds));
   }
   return {};
 }
@@ -150,8 +145,7 @@ Result<void> Rivals::open_window(double start, double seconds) {
 Result<std::vector<double>> Rivals::close_window() {
   std::vector<double> speeds;
   for (Rival& tenant : tenants_) {
-    const auto speed = tenant.program.close_window();
-    if (!speed) return speed.error();
+    FAIRGV_TRY(speed, tenant.program.close_window());
     speeds.push_back(speed.value());
   }
   return speeds;
@@ -160,7 +154,7 @@ Result<std::vector<double>> Rivals::close_window() {
 Result<void> Rivals::end() {
   for (std::deque<Rival>* all : {&tenants_, &on_driver_}) {
     for (Rival& rival : *all) {
-      if (auto right = rival.program.end(); !right) return right.error();
+      FAIRGV_CHECK(rival.program.end());
     }
   }
   return {};

@@ -18,14 +18,12 @@ constexpr double kGoldenSection = 0.618;
 
 Result<void> Visits::start(const Tenancy& tenancy, const Placement& placement, const Program& program,
                            const Program& neighbour, double turn_seconds) {
-  if (auto started = twin_.start(bare(program, placement)); !started) return started.error();
-  if (auto started = tenant_.start(tenancy.tenant("tenant1", 1, program)); !started) return started.error();
-  if (auto started = neighbour_.start(tenancy.tenant("tenant2", 1, neighbour)); !started)
-    return started.error();
-  const auto fill = twin_.rounds_in(turn_seconds);
-  if (!fill) return fill.error();
+  FAIRGV_CHECK(twin_.start(bare(program, placement)));
+  FAIRGV_CHECK(tenant_.start(tenancy.tenant("tenant1", 1, program)));
+  FAIRGV_CHECK(neighbour_.start(tenancy.tenant("tenant2", 1, neighbour)));
+  FAIRGV_TRY(fill, twin_.rounds_in(turn_seconds));
   rounds_ = fill.value();
-  if (auto warm = tenant_.run(rounds_); !warm) return warm.error();
+  FAIRGV_CHECK(tenant_.run(rounds_));
   return {};
 }
 
@@ -37,16 +35,15 @@ Result<double> Visits::alone() {
 }
 
 Result<double> Visits::beside() {
-  if (auto there = neighbour_.begin(); !there) return there.error();
-  const auto seconds = tenant_.run_after(ahead_, rounds_);
-  if (!seconds) return seconds.error();
-  if (auto gone = neighbour_.halt(); !gone) return gone.error();
+  FAIRGV_CHECK(neighbour_.begin());
+  FAIRGV_TRY(seconds, tenant_.run_after(ahead_, rounds_));
+  FAIRGV_CHECK(neighbour_.halt());
   return seconds;
 }
 
 Result<void> Visits::end() {
   for (OnRequest* each : {&twin_, &tenant_, &neighbour_}) {
-    if (auto right = each->end(); !right) return right.error();
+    FAIRGV_CHECK(each->end());
   }
   return {};
 }

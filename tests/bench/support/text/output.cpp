@@ -83,8 +83,7 @@ Result<void> draw(const Output& output, const Figure& figure) {
       "set terminal {} size {},{}\nset output {}\n{}",
       output.figure_file.ends_with(".png") ? "pngcairo" : "svg background 'white'",  // pages may be dark
       figure.width, figure.height, quoted(output.figure_file), figure.commands);
-  const auto finished = harness::run({{"gnuplot", script.path()}, {}});
-  if (!finished) return finished.error();
+  FAIRGV_TRY(finished, harness::run({{"gnuplot", script.path()}, {}}));
   if (finished->status != 0) return Error{"gnuplot drew no figure (Debian: gnuplot-nox)"};
   return {};
 }
