@@ -79,17 +79,17 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
 }
 
 std::string Control::report() const {
-  using Seconds = std::chrono::duration<double>;
+  using Elapsed = std::chrono::duration<double>;  // seconds
   const auto now = std::chrono::steady_clock::now();
-  const Seconds slice = needs_.config.devices.common.slices.most;
+  const Elapsed slice = needs_.config.devices.common.slices.most;
   return to_text(
       make_report(needs_.sources, {.pid = ::getpid(),
                                    .version = FAIRGV_VERSION,
                                    .socket = socket_,
-                                   .uptime_s = Seconds(now - started_).count(),
+                                   .uptime_s = Elapsed(now - started_).count(),
                                    .slice_ms = slice.count() * 1e3,
                                    .restarts = needs_.life.restarts,
-                                   .serving_s = Seconds(now - needs_.life.serving_since).count()}));
+                                   .serving_s = Elapsed(now - needs_.life.serving_since).count()}));
 }
 
 std::string Control::reload(const ControlPeer& by) {
