@@ -92,7 +92,7 @@ class Handlers final : public CallHandler {
   Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateTexture& call);
   Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateSurface& call);
 
-  // copy_calls.cpp
+  // calls/copy.cpp
   Result<void> handle(const wire::cuda::Copy& call);
   Result<void> handle(const wire::cuda::Fill& call);
 

@@ -122,7 +122,7 @@ class Handlers final : public CallHandler {
   Result<void> handle(const wire::EnqueueReadImage& call);
   Result<void> handle(const wire::EnqueueWriteImage& call);
 
-  // copy_calls.cpp
+  // calls/copy.cpp
   Result<void> handle(const wire::EnqueueCopyBuffer& call);
   Result<void> handle(const wire::EnqueueCopyBufferRect& call);
   Result<void> handle(const wire::EnqueueFillBuffer& call);

@@ -112,7 +112,7 @@ const Mistake kMistakes[] = {
     {"AWordThatIsNear", "[device]\nslice = 6\n", "c.toml:2:1:", "did you mean 'slice_ms'? known are"},
     {"AWordThatIsMistyped", "[tenant.a]\nwieght = 6\n", "c.toml:2:1:", "did you mean 'weight'? known are"},
     {"AValueThatIsMistyped", "[device]\npolicy = \"fiar\"\n",
-     "c.toml:2:10:", "strict-cosched: did you mean 'fair'?"},
+     "c.toml:2:10:", ": did you mean 'fair'?"},
     {"AWordThatIsNotNear", "[device]\nspeed = 6\n",
      "c.toml:2:1:", "unknown key 'speed' in [device]: known are"},
     {"MemoryNoSize", "[device]\nmemory = \"lots\"\n", "c.toml:2:", "memory in [device] is 'lots'"},
