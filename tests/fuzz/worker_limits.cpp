@@ -74,6 +74,11 @@ bool beyond(const wire::EnqueueKernel& call) {
 bool beyond(const wire::RecordKernel& call) {
   return beyond(call.command);
 }
+/// PoCL 3.1 keeps pointers from each of the two buffers to the other, without references: where a program
+/// links a buffer to itself, or to two others, a later release aborts the process or reads freed memory.
+bool beyond(const wire::CallExtension& call) {
+  return call.function == "clSetContentSizeBufferPoCL" && std::ranges::count(call.scalars, 0U) == 0;
+}
 
 template <class Call>
 bool is_beyond(wire::Opcode opcode, std::span<const std::byte> message) {

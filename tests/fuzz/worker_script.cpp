@@ -94,8 +94,45 @@ std::vector<Record> queries() {
       .call(wire::GetSupportedImageFormats{kContext, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D})
       .call(wire::CreateQueue{kQueue, kContext, 1, CL_QUEUE_PROFILING_ENABLE})
       .call(wire::FlushQueue{kQueue})
+      .call(wire::GetDevicesOfType{0, CL_DEVICE_TYPE_ALL})
+      .call(wire::GetMemoryLeft{0})
       .call(wire::ReleaseObject{kContext})
       .call(wire::ReleaseSubDevice{1})
+      .records();
+}
+
+/// The driver's answers to what a front end may not judge alone.
+std::vector<Record> checks() {
+  Script script;
+  script.queue().buffers().program().call(wire::CreateKernel{kKernel, kProgram, "plain"});
+  wire::CheckLaunch launch;
+  launch.queue = kQueue;
+  launch.kernel = kKernel;
+  launch.dimensions = 1;
+  launch.has_local_size = 1;
+  launch.has_global_size = 1;
+  launch.global_size = {64, 1, 1};
+  launch.local_size = {48, 1, 1};
+  return script.call(launch)
+      .call(wire::CheckQueue{kContext, 0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 1})
+      .call(wire::CheckSubBuffer{kBuffer, CL_MEM_READ_WRITE, 1, 256})
+      .call(wire::CheckEmptyCommand{kQueue, kBuffer, CL_COMMAND_READ_BUFFER})
+      .call(wire::CheckImagesOfHostMemory{kContext})
+      .call(wire::CheckReleaseCallback{kProgram})
+      .records();
+}
+
+/// A front end that reserves memory for what it creates.
+std::vector<Record> reserved_memory() {
+  constexpr std::uint64_t kFirstDevice = 1;
+  Script script;
+  return script.call(wire::ReserveMemory{kFirstDevice, 2 * kBytes, kBytes})
+      .queue()
+      .buffers()
+      .call(wire::ReleaseObject{kOther})
+      .call(wire::AwaitMemory{event(1), kFirstDevice, kBytes})
+      .settle()
+      .call(wire::ReturnMemory{kFirstDevice, kBytes})
       .records();
 }
 
@@ -290,12 +327,12 @@ std::vector<Record> command_buffers() {
 }
 
 std::vector<Record> extensions() {
-  const std::uint64_t content[] = {kBuffer.raw, kOther.raw};
+  const std::uint64_t none[] = {kBuffer.raw, 0};
   Script script;
   return script.queue()
       .buffers()
       .call(wire::FindExtensionFunction{0, "clGetKernelSuggestedLocalWorkSizeKHR"})
-      .call(wire::CallExtension{0, "clSetContentSizeBufferPoCL", content, {}})
+      .call(wire::CallExtension{0, "clSetContentSizeBufferPoCL", none, {}})
       .records();
 }
 
@@ -304,7 +341,7 @@ std::vector<Record> extensions() {
 std::vector<std::vector<Record>> worker_scripts() {
   return {queries(),   buffers(), events(0), events(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
           kernels(),   images(),  links(),   command_buffers(),
-          extensions()};
+          extensions(), checks(), reserved_memory()};
 }
 
 }  // namespace fairgv::fuzz
