@@ -2,7 +2,7 @@
 
 #include <CL/cl.h>
 
-#include "runtime/wire/cuda_calls.hpp"
+#include "runtime/wire/every_call.hpp"
 
 namespace fairgv::wire {
 namespace {
@@ -47,8 +47,7 @@ std::string_view blocking_name(std::uint32_t command_type) {
 }  // namespace
 
 std::string_view call_name(Opcode opcode) {
-  const std::string_view opencl = name_in(AllCalls{}, opcode);
-  const std::string_view name = opencl.empty() ? name_in(cuda::AllCalls{}, opcode) : opencl;
+  const std::string_view name = name_in(EveryCall{}, opcode);
   return name.empty() ? "(unknown call)" : name;
 }
 

@@ -14,7 +14,7 @@ inline constexpr std::uint32_t kOwnCall = 0;  // the one that made the command
 inline constexpr std::uint32_t kFinish = 1;
 inline constexpr std::uint32_t kWaitForEvents = 2;
 
-/// The name that a call of either API is declared with; "(unknown call)" if there is none.
+/// The name that a call of any API is declared with; "(unknown call)" if there is none.
 std::string_view call_name(Opcode opcode);
 
 /// The call that waits `as` for the event of a call `opcode`, by its name in its API, without cl or cu. Any

@@ -1,9 +1,8 @@
 // Every call of the OpenCL front end, declared once. Both sides use these declarations.
 //
 // A call is a struct with an explicit opcode, the type of its reply (`void`: one-way, nobody waits), its name
-// for logs and traces, and its fields. To add one: declare it in a header of runtime/wire/calls/ and in the
-// list at its end, send it from icd/ and give the worker a handler (runtime/vgpu/opencl/);
-// tests/unit/wire/calls_test.cpp fails until both sides exist.
+// for logs and traces, and its fields. CONTRIBUTING.md says how to add one; tests/unit/wire/calls_test.cpp
+// fails until both sides exist.
 //
 // Rules of the protocol (docs/ARCHITECTURE.md, Wire):
 //  - Messages of a session are handled in the order in which they lie in the request ring.

@@ -2,9 +2,9 @@
 // comes out the same.
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
-#include "runtime/wire/calls.hpp"
-#include "runtime/wire/cuda_calls.hpp"
+#include "runtime/wire/every_call.hpp"
 #include "tests/fuzz/records.hpp"
 
 namespace fairgv::fuzz {
@@ -45,23 +45,28 @@ void round_trip(Input input) {
 
 using Function = void (*)(Input);
 
-template <class... Call>
-void add_calls(std::vector<Function>& to, wire::TypeList<Call...>) {
-  (to.push_back(&round_trip<Call>), ...);
+template <class... M>
+void add(std::vector<Function>& to, wire::TypeList<M...>) {
+  (to.push_back(&round_trip<M>), ...);
 }
 
-/// Includes messages that only the front end decodes.
+template <class Call>
+void add_reply(std::vector<Function>& to) {
+  if constexpr (!std::is_void_v<typename Call::Reply>) to.push_back(&round_trip<typename Call::Reply>);
+}
+
+template <class... Call>
+void add_replies(std::vector<Function>& to, wire::TypeList<Call...>) {
+  (add_reply<Call>(to), ...);
+}
+
+/// Includes messages that only the front end decodes. A message that several calls share is there as often.
 std::vector<Function> all_messages() {
   std::vector<Function> all;
-  add_calls(all, wire::AllCalls{});
-  add_calls(all, wire::AllNotices{});
-  add_calls(all, wire::cuda::AllCalls{});
-  add_calls(all,
-            wire::TypeList<wire::Indirect, wire::Empty, wire::InfoReply, wire::StatusReply,
-                           wire::TopologyReply, wire::SubDevicesReply, wire::TimersReply, wire::KernelsReply,
-                           wire::BinaryReply, wire::DevicesReply, wire::ExtensionReply>{});
-  add_calls(all, wire::TypeList<wire::cuda::DevicesReply, wire::cuda::ModuleReply, wire::cuda::FunctionReply,
-                                wire::cuda::LinkedReply, wire::cuda::AllocationReply>{});
+  add(all, wire::EveryCall{});
+  add_replies(all, wire::EveryCall{});
+  add(all, wire::AllNotices{});
+  add(all, wire::TypeList<wire::Indirect>{});
   return all;
 }
 
