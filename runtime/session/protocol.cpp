@@ -14,8 +14,19 @@ using nlohmann::json;
 
 constexpr std::size_t kLongestReason = 4096;
 constexpr std::size_t kLongestDeviceName = 256;
-constexpr const char* kOpenclName = "opencl";
-constexpr const char* kCudaName = "cuda";
+
+struct ApiName {
+  Api api;
+  std::string_view name;
+};
+
+constexpr ApiName kApis[] = {{Api::opencl, "opencl"}, {Api::cuda, "cuda"}};
+
+std::string api_names() {
+  std::string names;
+  for (const ApiName& each : kApis) names += (names.empty() ? "" : ", ") + std::string(each.name);
+  return names;
+}
 
 Error protocol_error(std::uint32_t theirs) {
   const std::string ours = kOldestProtocol == kProtocolVersion
@@ -29,7 +40,7 @@ Api read_api(JsonFields& fields) {
   const std::string name = fields.string("api", kLongestReason);
   const auto api = parse_api(name);
   if (fields.ok() && !api) {
-    fields.fail("speaks '" + printable(name, kLongestDeviceName) + "', which is neither OpenCL nor CUDA");
+    fields.fail("speaks '" + printable(name, kLongestDeviceName) + "': known are " + api_names());
   }
   return api.value_or(Api::opencl);
 }
@@ -82,13 +93,13 @@ Error tenant_name_error(std::string_view name, const std::string& source) {
 }
 
 std::string to_text(Api api) {
-  return api == Api::cuda ? kCudaName : kOpenclName;
+  const auto* const known = std::ranges::find(kApis, api, &ApiName::api);
+  return std::string(known->name);
 }
 
 std::optional<Api> parse_api(std::string_view name) {
-  if (name == kCudaName) return Api::cuda;
-  if (name == kOpenclName) return Api::opencl;
-  return std::nullopt;
+  const auto* const known = std::ranges::find(kApis, name, &ApiName::name);
+  return known == std::end(kApis) ? std::nullopt : std::optional(known->api);
 }
 
 std::string to_text(const Hello& hello) {

@@ -157,6 +157,14 @@ void read_descriptors(JsonFields& fields, HandedSession& session) {
   session.segment = descriptor(fields, "segment");
 }
 
+/// The first daemons served OpenCL only.
+session::Api api_from(JsonFields& fields) {
+  if (!fields.has("api")) return session::Api::opencl;
+  const auto api = session::parse_api(fields.string("api", kLongestText));
+  if (fields.ok() && !api) fields.fail("has a session of an unknown API");
+  return api.value_or(session::Api::opencl);
+}
+
 HandedSession session_from(JsonFields fields, JsonFields& whole) {
   HandedSession session;
   session.id = fields.integer32("id");
@@ -168,8 +176,7 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
   // The client named this feature, but the daemon did not know it: the client does not expect it then.
   if (!fields.has("driver_messages")) session.features &= ~std::uint64_t{session::kDriverMessages};
   session.slicing = fields.string("slicing", kLongestText);
-  const bool cuda = fields.has("api") && fields.string("api", kLongestText) == to_text(session::Api::cuda);
-  session.api = cuda ? session::Api::cuda : session::Api::opencl;
+  session.api = api_from(fields);
   read_descriptors(fields, session);
   for (json& command : fields.list("long_commands", kMostHanded)) {
     auto nested = JsonFields::nested(std::move(command), "long command");

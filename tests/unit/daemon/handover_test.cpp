@@ -161,9 +161,18 @@ TEST(Handover, OfADaemonThatRelayedNoDriversWordsAClientExpectsNone) {
             session::kFeatures - session::kDriverMessages);
 }
 
-TEST(Handover, OfADeviceOrTurnThatThereIsNotIsRefused) {
+TEST(Handover, OfADaemonThatServedOpenClOnlyNamesNoApi) {
+  Handover handover = example();
+  handover.sessions[0].api = session::Api::cuda;
+  auto object = nlohmann::json::parse(to_text(handover));
+  EXPECT_EQ(parse_handover(object.dump())->sessions[0].api, session::Api::cuda);
+  object["sessions"][0].erase("api");
+  EXPECT_EQ(parse_handover(object.dump())->sessions[0].api, session::Api::opencl);
+}
+
+TEST(Handover, OfADeviceTurnOrApiThatThereIsNotIsRefused) {
   for (const char* const broken :
-       {R"({"devices": [0, 0]})", R"({"devices": [2]})",
+       {R"({"api": "vulkan"})", R"({"devices": [0, 0]})", R"({"devices": [2]})",
         R"({"turns_in_progress": [{"device": 2, "granted": 1, "charged": 1, "before": 1}]})",
         R"({"turns_in_progress": [{"device": 0}]})"}) {
     auto object = nlohmann::json::parse(to_text(example()));
