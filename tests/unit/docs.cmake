@@ -1,5 +1,6 @@
 # The pages' statements about the programs, and about each other.
 add_executable(docs_test
+  ${CMAKE_CURRENT_LIST_DIR}/docs/extension_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/docs/house_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/docs/link_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/docs/message_test.cpp

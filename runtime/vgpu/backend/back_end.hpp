@@ -1,8 +1,9 @@
 // The drivers of one API beneath a worker, and the table of the APIs that there are. Another API is a folder
 // and a row.
 //
-// All workers of the host name the devices alike, whatever API their program speaks: OpenCL's devices come
-// first, then the devices that only another API has.
+// A back end lists OpenCL's devices first, in their order, then those that only its own API has. The daemon
+// finds each by its identity among the host's (runtime/daemon/devices/view.hpp): what another worker has
+// shown before is the same device.
 #pragma once
 
 #include <cstdint>

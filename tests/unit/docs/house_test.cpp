@@ -145,6 +145,17 @@ TEST_P(HouseOfFolders, IncludesGoTheWayThatItsTableSays) {
   const auto wrong = wrong_arrows(rooms, folder);
   EXPECT_TRUE(wrong.empty()) << lines(wrong);
 }
+
+TEST_P(HouseOfFolders, HasARowForEachFolder) {
+  const fs::path folder = GetParam();
+  const auto rooms = rooms_of(text_of(kRoot / folder / "README.md"), folder);
+  for (const fs::path& file : files_ending(kSources)) {
+    const fs::path path = in_tree(file);
+    if (!path.string().starts_with(folder.string() + "/") || path.parent_path() == folder) continue;
+    EXPECT_NE(room_of(rooms, path), nullptr) << path << " lies in no folder of the table";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, HouseOfFolders, ::testing::Values("runtime/daemon", "runtime/vgpu"),
                          [](const auto& room) { return last_part(room.param); });
 
@@ -183,7 +194,6 @@ TEST(House, LinesOfPagesFit) {
   }
 }
 
-/// In comments and pages: names of source files, with or without folders before them.
 /// The C++ files that a text names, with the folders that it names with them. Not the standard's headers, and
 /// no paths from the root or of a parent folder. By hand: std::regex takes a minute for all files in a
 /// sanitized build.

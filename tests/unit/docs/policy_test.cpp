@@ -37,6 +37,11 @@ TEST(Policies, StandInTheTableOfThePageOnScheduling) {
             registered());
 }
 
+TEST(Policies, StandOnThePageThatHelpsToChooseOne) {
+  EXPECT_EQ(matches(part_of("docs/POLICIES.md", "| you want |", "\n\n"), "\\| `([a-z-]+)` \\|"),
+            registered());
+}
+
 TEST(Policies, StandInTheManualOfTheSimulator) {
   auto named = matches(part_of("docs/man/fairgv.1.md", "- `--policy NAME`:", "\n- "), "`([a-z-]+)`");
   named.erase("all");
