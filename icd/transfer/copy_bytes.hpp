@@ -1,4 +1,4 @@
-// memcpy with a faster path for two cases in which memcpy is slow.
+// memcpy with a faster path for a case in which memcpy is slow.
 #pragma once
 
 #include <cstddef>
