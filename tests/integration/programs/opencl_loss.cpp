@@ -44,13 +44,18 @@ int lose(Work& work, const char* name) {
   const workloads::Buffer out = device.upload(std::vector<int>{1, 0});
   workloads::set_arguments(kernel, out);
   const std::size_t one = 1;
+  cl_int error = CL_SUCCESS;
   cl_event event = nullptr;
+  cl_event may_begin = clCreateUserEvent(device.context(), &error);
+  workloads::check(error, "clCreateUserEvent");
   workloads::check(
-      clEnqueueNDRangeKernel(work.queue(), kernel.get(), 1, nullptr, &one, nullptr, 0, nullptr, &event),
+      clEnqueueNDRangeKernel(work.queue(), kernel.get(), 1, nullptr, &one, nullptr, 1, &may_begin, &event),
       "clEnqueueNDRangeKernel");
   std::promise<cl_int> reported;
   workloads::check(clSetEventCallback(event, CL_COMPLETE, pass_on, &reported), "clSetEventCallback");
   clFlush(work.queue());
+  clSetUserEventStatus(may_begin, CL_COMPLETE);  // from here on every call may find the device lost
+  clReleaseEvent(may_begin);
   say("begun");
 
   const cl_int finished = clFinish(work.queue());
@@ -61,7 +66,10 @@ int lose(Work& work, const char* name) {
   clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr);
   if (status >= 0) return wrong("the event's status", status);
   if (const cl_int told = reported.get_future().get(); told >= 0) return wrong("the callback", told);
-  cl_int error = CL_SUCCESS;
+  std::promise<cl_int> reported_late;
+  workloads::check(clSetEventCallback(event, CL_COMPLETE, pass_on, &reported_late), "clSetEventCallback");
+  if (const cl_int told = reported_late.get_future().get(); told >= 0)
+    return wrong("a callback set after the loss", told);
   (void)clCreateBuffer(device.context(), CL_MEM_READ_WRITE, 64, nullptr, &error);
   if (error != CL_DEVICE_NOT_AVAILABLE) return wrong("clCreateBuffer", error);
   error = clEnqueueNDRangeKernel(work.queue(), kernel.get(), 1, nullptr, &one, nullptr, 0, nullptr, nullptr);
