@@ -91,17 +91,10 @@ cl_int clSetEventCallback(cl_event event, cl_int command_exec_callback_type,
     const bool known = command_exec_callback_type == CL_SUBMITTED ||
                        command_exec_callback_type == CL_RUNNING || command_exec_callback_type == CL_COMPLETE;
     if (!known) return CL_INVALID_VALUE;
-    Connection& connection = object->connection();
-    const bool added =
-        connection.callbacks().add(*object, command_exec_callback_type,
-                                   [=](std::int32_t status) { pfn_notify(event, status, user_data); });
-    if (added) return CL_SUCCESS;
-    if (!connection.session().lost()) return CL_OUT_OF_RESOURCES;
-    // No event gets further, and nobody else is left to tell: the same function, set a moment earlier, would
-    // have been called for the loss.
-    const std::int32_t reached = object->status();
-    pfn_notify(event, reached < 0 ? reached : command_exec_callback_type, user_data);
-    return CL_SUCCESS;
+    const bool added = object->connection().callbacks().add(
+        *object, command_exec_callback_type,
+        [=](std::int32_t status) { pfn_notify(event, status, user_data); });
+    return added ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
   });
 }
 

@@ -31,15 +31,19 @@ bool Callbacks::add(Event& event, std::int32_t status, Function function) {
     waiting_.fetch_add(1, std::memory_order_relaxed);
   }
   if (connection_.send(wire::WatchEvent{event.id(), status})) return true;
-  // The entry is still here, or run_all_lost() has taken it.
-  std::optional<Entry> entry;  // destroyed without the lock
-  const std::lock_guard lock(mutex_);
-  const auto found = find(event.id().raw, status);
-  if (found == entries_.end()) return true;
-  entry = std::move(found->second);
-  entries_.erase(found);
-  waiting_.fetch_sub(1, std::memory_order_relaxed);
-  return false;
+  // The session is lost. run_all_lost() has taken the entry, or has been before it came.
+  std::optional<Entry> entry;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = find(event.id().raw, status);
+    if (found == entries_.end()) return true;
+    entry = std::move(found->second);
+    entries_.erase(found);
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  const std::int32_t reached = event.status();
+  entry->function(reached < 0 ? reached : status);
+  return true;
 }
 
 void Callbacks::run(const wire::EventReached& notice) {
@@ -94,7 +98,7 @@ void Callbacks::run_all_lost() {
     const std::lock_guard lock(mutex_);
     lost.swap(entries_);
   }
-  // Every entry that was added and sent before the loss is in the list; later calls of add() fail.
+  // Every entry that was added and sent before the loss is in the list; add() calls the later ones itself.
   for (auto& [event, entry] : lost) call(entry, CL_DEVICE_NOT_AVAILABLE);
 }
 

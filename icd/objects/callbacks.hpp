@@ -1,6 +1,6 @@
 // The application's functions that are called when an event gets somewhere (clSetEventCallback, the notify
-// function of a build). They run on the session's notice thread, one at a time, with no lock of ours held,
-// and may call OpenCL.
+// function of a build). They run on the session's notice thread, one at a time, or, once the session is lost,
+// on the thread that adds them; with no lock of ours held, and may call OpenCL.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ class Callbacks {
 
   /// Has `function` called once, when the event has reached `status` or failed; at once if it already has.
   /// The event lives until then. If the session is lost before that, `function` is called with
-  /// CL_DEVICE_NOT_AVAILABLE. If the session is lost already, or too many callbacks wait, returns false and
-  /// `function` is not called.
+  /// CL_DEVICE_NOT_AVAILABLE; if it is lost already, by this thread, before add() returns. If too many
+  /// callbacks wait, returns false and `function` is not called.
   bool add(Event& event, std::int32_t status, Function function);
 
   /// Waits until the due functions of the queue's commands have been called and have returned, as after a

@@ -146,7 +146,8 @@ cl_int Program::run(BuildStep step, std::span<Device* const> devices, const char
     self->end_build(*end, status);
     notify();
   };
-  return connection().callbacks().add(*end, CL_COMPLETE, ended) ? CL_SUCCESS : end_build(*end, kSessionLost);
+  if (connection().callbacks().add(*end, CL_COMPLETE, ended)) return CL_SUCCESS;
+  return end_build(*end, CL_OUT_OF_RESOURCES);
 }
 
 Program::Includes Program::collect_includes(const char* options,

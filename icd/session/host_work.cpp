@@ -45,7 +45,7 @@ cl_int enqueue_host_work(const TransferRequest& request, std::function<void()> w
           connection.session().host_work().ended();
         });
     if (!added) open.ended();
-    if (!added) error = connection.session().lost() ? kSessionLost : CL_OUT_OF_RESOURCES;
+    if (!added) error = CL_OUT_OF_RESOURCES;
   }
   if (error == CL_SUCCESS && request.event != nullptr) *request.event = event.publish();
   return error;

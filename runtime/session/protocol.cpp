@@ -94,7 +94,7 @@ Error tenant_name_error(std::string_view name, const std::string& source) {
 
 std::string to_text(Api api) {
   const auto* const known = std::ranges::find(kApis, api, &ApiName::api);
-  return std::string(known->name);
+  return known == std::end(kApis) ? "unknown" : std::string(known->name);
 }
 
 std::optional<Api> parse_api(std::string_view name) {
