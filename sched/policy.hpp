@@ -13,7 +13,11 @@
 // - A tenant is *runnable* from wake() to block(), and stays so while it has the turn, and while the device
 //   is kept for it after pause().
 // - A session that is the only one to want the device gets a turn without an end whatever the policy: no
-//   contention, no cost. begin() and end() are called for it as for any other.
+//   contention, no cost. Only a turn that the policy calls bounded ends then, too. begin() and end() are
+//   called for it as for any other.
+// - While a turn lasts, review_at() says when must_yield() is to be asked. The caller asks it after every
+//   event, too.
+// - budget() and restore() carry the state of promises from one policy to the next.
 // - Time is an argument, and never goes backwards.
 //
 // Pure logic without threads; not thread-safe: one owner, the dispatcher of one device. Events about unknown
@@ -21,21 +25,15 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
+#include <cstdint>
 #include <optional>
 
+#include "sched/attributes.hpp"
+#include "sched/budget.hpp"
+#include "sched/time.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::sched {
-
-/// A point in time on the caller's monotonic clock, real or simulated.
-using Time = std::chrono::time_point<std::chrono::steady_clock, Duration>;
-
-/// The entitlement of a tenant. Priorities, reservations and caps will be further members; a policy ignores
-/// members that it does not know.
-struct TenantAttributes {
-  std::uint32_t weight = kDefaultWeight;
-};
 
 /// The condition that ends a turn while others wait.
 enum class TurnEnd {
@@ -51,6 +49,11 @@ struct Turn {
   TenantId tenant;
   Duration slice{0};  // at least one command runs however short it is
   TurnEnd end = TurnEnd::measured;
+  bool bounded = false;     // it ends with its slice even if nobody else wants the device
+  std::uint32_t depth = 0;  // the most commands in flight; 0: as many as keep the device busy
+  Duration in_flight{0};    // the most device time in flight, as predicted, but two commands; 0: no bound
+  Duration cost_limit{0};   // no command that is predicted to take longer begins; 0: none is too long
+  bool switch_in = false;   // the host side of an interactive program is woken with the turn
 };
 
 /// The answer to "who is next".
@@ -58,6 +61,13 @@ struct Decision {
   std::optional<Turn> turn;  // empty: no tenant may run now
   std::optional<Time>
       ask_again;  // then: when to ask although nothing has happened; none: only after an event
+};
+
+/// The host's processors and a tenant's programs, as the host's scheduler would tell it (Pegasus,
+/// section 4.3).
+struct HostState {
+  bool scheduled = false;   // one of its threads runs, or is about to
+  Duration credit_left{0};  // processor time that it is still entitled to in this period; may be negative
 };
 
 class Policy {
@@ -93,6 +103,21 @@ class Policy {
   /// Whether removing the tenant would lose nothing that it owes.
   virtual bool may_forget(TenantId /*id*/) const { return true; }
 
+  // -- facts that some policies go by
+
+  /// The tenant's next command is predicted to take this long; 0: nobody knows.
+  virtual void expect(TenantId /*id*/, Duration /*cost*/, Time /*now*/) {}
+  /// The host's scheduler tells this of the tenant's programs, once in a tick of its own.
+  virtual void host(TenantId /*id*/, const HostState& /*state*/, Time /*now*/) {}
+
+  // -- promises of one policy, for the next
+
+  /// The state of the tenant's promises; empty for an unknown tenant.
+  virtual TenantBudget budget(TenantId /*id*/, Time /*now*/) const { return {}; }
+  /// Goes on from a state that another policy object has left. Called after add() and before wake(), for all
+  /// tenants before the first of them wakes.
+  virtual void restore(TenantId /*id*/, const TenantBudget& /*budget*/, Time /*now*/) {}
+
   // -- turns
 
   /// The tenant that gets the free device. Ask only while a tenant is runnable. Asking twice changes nothing;
@@ -109,6 +134,11 @@ class Policy {
   virtual std::optional<Time> preempts(TenantId /*newcomer*/, TenantId /*holder*/, Time /*now*/) const {
     return std::nullopt;
   }
+
+  /// When must_yield() is to be asked although nothing has happened; none: it need not be.
+  virtual std::optional<Time> review_at(TenantId /*holder*/, Time /*now*/) const { return std::nullopt; }
+  /// Whether the tenant that has the turn is to give it back now, before its slice is used up.
+  virtual bool must_yield(TenantId /*holder*/, Time /*now*/) { return false; }
 
  private:
   Duration slice_{1};

@@ -28,7 +28,7 @@ SimulatedDevice::SimulatedDevice(const Model& model, std::unique_ptr<Policy> pol
   outcome_.tenants.resize(tenants.size());
   for (std::size_t tenant = 0; tenant < tenants.size(); ++tenant) {
     kernels_.push_back(tenants[tenant].kernel);
-    policy_->add(id_of(tenant), {tenants[tenant].weight}, Time{});
+    policy_->add(id_of(tenant), tenants[tenant].attributes, Time{});
     for (std::uint32_t i = 0; i < tenants[tenant].sessions; ++i) {
       const std::uint64_t own_seed = mix(mix(mix(seed) ^ model.index) ^ sessions_.size());
       sessions_.push_back({.tenant = tenant, .program = Program(tenants[tenant], own_seed)});
@@ -54,7 +54,26 @@ void SimulatedDevice::handle(const SimulationEvent& event) {
       ask_at_.reset();
       stop_keeping(event.when);
       if (!turn_) grant_next(event.when);
+      return;
+    case Kind::review:
+      if (review_at_ != event.when) return;
+      review_at_.reset();
+      return review(event.when);
   }
+}
+
+/// Asks the policy whether the holder is to give its turn back; what is in flight ends first.
+void SimulatedDevice::review(Time now) {
+  if (!turn_) return;
+  if (policy_->must_yield(turn_->turn.tenant, now)) turn_->asked_from = now;
+  plan_review(now);
+}
+
+void SimulatedDevice::plan_review(Time now) {
+  const auto at = turn_ ? policy_->review_at(turn_->turn.tenant, now) : std::nullopt;
+  if (!at || at == review_at_) return;
+  review_at_ = std::max(*at, now + Duration(1));  // time must pass
+  events_.schedule({*review_at_, Kind::review, model_.index});
 }
 
 void SimulatedDevice::account(Time now) {
@@ -69,16 +88,19 @@ void SimulatedDevice::account(Time now) {
 
 void SimulatedDevice::want(std::size_t session, Time now) {
   const std::size_t tenant = sessions_[session].tenant;
+  sessions_[session].burst_since = now;
   if (free_since_) policy_->rest(now - *std::exchange(free_since_, std::nullopt), now);
   start_waiting(session, now);
+  policy_->expect(id_of(tenant), sessions_[session].history.estimate(kKernel).value_or(Duration(0)), now);
   policy_->wake(id_of(tenant), now);
   if (turn_) {
     const TenantId holder = id_of(sessions_[turn_->session].tenant);
     // A turn without an end that is not measured ends with its slice.
-    if (turn_->alone && turn_->turn.end == TurnEnd::measured) turn_->asked_from = now;
+    if (turn_->alone && !turn_->plan && turn_->turn.end == TurnEnd::measured) turn_->asked_from = now;
     if (const auto from = policy_->preempts(id_of(tenant), holder, now)) {
       turn_->asked_from = std::min(turn_->asked_from.value_or(Time::max()), *from);
     }
+    review(now);
   } else if (!kept_for_ || *kept_for_ == tenant ||
              policy_->preempts(id_of(tenant), id_of(*kept_for_), now).value_or(Time::max()) <= now) {
     stop_keeping(now);
@@ -121,23 +143,35 @@ void SimulatedDevice::grant_next(Time now) {
   --waiters_;
   outcome_.tenants[tenant].waits.push_back(now - sessions_[session].wanting_since);
   turn_.emplace(session, *decision.turn, now, waiters_ == 0);
-  if (!turn_->alone && turn_->turn.end == TurnEnd::measured)
+  const bool ends = !turn_->alone || turn_->turn.bounded;
+  if (ends && turn_->turn.end == TurnEnd::measured)
     turn_->plan.emplace(turn_->turn.slice, sessions_[session].history);
   policy_->begin(turn_->turn.tenant, now);
+  plan_review(now);
   issue_run(now);
 }
 
 bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
-  if (turn_->plan) return turn_->plan->admits(kKernel) && in_flight < turn_->plan->most_in_flight();
-  return in_flight < most_in_flight();
+  if (turn_->turn.depth > 0 && in_flight >= turn_->turn.depth) return false;
+  if (turn_->plan) {
+    return turn_->plan->admits(kKernel) &&
+           in_flight < std::min(turn_->plan->most_in_flight(), most_in_flight(TurnPlan::kMostInFlight));
+  }
+  if (turn_->turn.end == TurnEnd::clock) return in_flight < model_.queue_depth;
+  // The bound of a worker on a lone program's commands in flight (runtime/vgpu/turn/turn_meter.hpp).
+  return in_flight < most_in_flight(count_in(model_.slices.alone()));
 }
 
-std::uint64_t SimulatedDevice::most_in_flight() const {
-  if (turn_->turn.end == TurnEnd::clock) return model_.queue_depth;
+/// Commands of the holder that fill so much time, but at least as many as keep the device busy.
+std::uint64_t SimulatedDevice::count_in(Duration time) const {
   const Duration kernel = std::max(kernels_[turn_->turn.tenant.value], Duration(1));
-  // The bound of a worker on a lone program's commands in flight (runtime/vgpu/turn/turn_meter.hpp).
-  return std::clamp(static_cast<std::uint64_t>(model_.slices.alone() / kernel), TurnPlan::kLeastInFlight,
+  return std::clamp(static_cast<std::uint64_t>(time / kernel), TurnPlan::kLeastInFlight,
                     TurnPlan::kMostInFlight);
+}
+
+std::uint64_t SimulatedDevice::most_in_flight(std::uint64_t limit) const {
+  const Duration bound = turn_->turn.in_flight;
+  return bound > Duration(0) ? std::min(limit, count_in(bound)) : limit;
 }
 
 void SimulatedDevice::issue_run(Time now) {
@@ -157,6 +191,8 @@ void SimulatedDevice::finish_run(Time now) {
   tenant.longest_turn = std::max(tenant.longest_turn, turn_->used);
   policy_->charge(turn_->turn.tenant, turn_->run, now);
   if (turn_->plan) turn_->plan->measured(turn_->run);
+  if (policy_->must_yield(turn_->turn.tenant, now)) turn_->asked_from = now;
+  plan_review(now);
   if (turn_is_over(now)) {
     end_turn(now);
   } else {
@@ -176,11 +212,15 @@ void SimulatedDevice::end_turn(Time now) {
   const std::size_t session = turn_->session;
   const std::size_t tenant = sessions_[session].tenant;
   turn_.reset();
+  review_at_.reset();
   policy_->end(id_of(tenant), now);
   if (sessions_[session].program.ready() > 0) {
+    policy_->expect(id_of(tenant), sessions_[session].history.estimate(kKernel).value_or(Duration(0)), now);
     start_waiting(session, now);
   } else {
-    const Time wakes = now + sessions_[session].program.sleep();
+    const Duration response = now - sessions_[session].burst_since;
+    outcome_.tenants[tenant].responses.push_back(response);
+    const Time wakes = now + sessions_[session].program.sleep(response);
     events_.schedule({wakes, Kind::program_wakes, model_.index, session});
     if (waiting_[tenant].empty()) {
       if (const auto until = policy_->pause(id_of(tenant), now)) {

@@ -21,9 +21,10 @@ namespace fairgv::sched {
 /// One tenant's outcome on one device.
 struct TenantOutcome {
   Duration used{0};
-  Duration longest_turn{0};     // device time of one turn
-  std::vector<Duration> waits;  // of its sessions, from wanting the device to having it
-  bool always_runnable = true;  // had something to run at every moment
+  Duration longest_turn{0};         // device time of one turn
+  std::vector<Duration> waits;      // of its sessions, from wanting the device to having it
+  std::vector<Duration> responses;  // of its bursts, from being ready to the end of their last command
+  bool always_runnable = true;      // had something to run at every moment
 };
 
 struct DeviceOutcome {
@@ -61,6 +62,7 @@ class SimulatedDevice {
     Program program;
     CommandHistory history{};
     Time wanting_since{};
+    Time burst_since{};
   };
 
   struct TurnInProgress {
@@ -72,19 +74,22 @@ class SimulatedDevice {
     Time began;
     bool alone;
     std::optional<Time> asked_from{};
-    std::optional<TurnPlan> plan{};  // of a measured turn with others waiting
+    std::optional<TurnPlan> plan{};  // of a measured turn with an end
     Duration used{0};
     Duration run{0};  // in flight
   };
 
   static TenantId id_of(std::size_t tenant) { return {static_cast<std::uint32_t>(tenant)}; }
   void want(std::size_t session, Time now);
+  void review(Time now);
+  void plan_review(Time now);
   void start_waiting(std::size_t session, Time now);
   void block_if_idle(std::size_t tenant, Time now);
   void grant_next(Time now);
   void issue_run(Time now);
   bool may_issue(std::uint64_t in_flight) const;
-  std::uint64_t most_in_flight() const;
+  std::uint64_t count_in(Duration time) const;
+  std::uint64_t most_in_flight(std::uint64_t limit) const;
   void finish_run(Time now);
   bool turn_is_over(Time now) const;
   void end_turn(Time now);
@@ -102,6 +107,7 @@ class SimulatedDevice {
   std::optional<std::size_t> kept_for_;  // tenant
   std::optional<Time> free_since_;       // nobody has the turn or waits for it
   std::optional<Time> ask_at_;
+  std::optional<Time> review_at_;
   DeviceOutcome outcome_;
   Time accounted_{};
   bool turn_ended_ = false;

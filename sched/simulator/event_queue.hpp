@@ -15,6 +15,7 @@ struct SimulationEvent {
     program_wakes,  // `subject` is a session of the device
     run_ends,       // the commands that were issued have ended
     ask_again,      // the policy wanted to be asked at this time
+    review,         // ... about the turn in progress
   };
 
   Time when{};

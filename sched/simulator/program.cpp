@@ -12,15 +12,20 @@ constexpr double kSleepSpread = 0.5;  // programs of one kind must not march in 
 }  // namespace
 
 Program::Program(const TenantSpec& spec, std::uint64_t seed)
-    : spec_(spec), random_(seed), ready_(spec.sleep > 0 ? std::max(spec.burst, 1U) : kEndless) {}
+    : spec_(spec), random_(seed), ready_(has_bursts() ? std::max(spec.burst, 1U) : kEndless) {}
+
+bool Program::has_bursts() const {
+  return spec_.sleep > 0 || spec_.period > Duration(0);
+}
 
 Duration Program::issue() {
   if (ready_ != kEndless) --ready_;
   return std::max(around(static_cast<double>(spec_.kernel.count()), spec_.jitter), Duration(1));
 }
 
-Duration Program::sleep() {
+Duration Program::sleep(Duration since_burst) {
   ready_ = std::max(spec_.burst, 1U);
+  if (spec_.period > Duration(0)) return std::max(spec_.period - since_burst, Duration(0));
   const double work = static_cast<double>(spec_.kernel.count()) * static_cast<double>(ready_);
   return around(work * spec_.sleep / (1 - spec_.sleep), kSleepSpread);
 }

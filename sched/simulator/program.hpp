@@ -7,18 +7,21 @@
 #include <cstdint>
 #include <random>
 
+#include "sched/attributes.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::sched {
 
 /// A kind of tenant. All its programs behave alike.
 struct TenantSpec {
-  std::uint32_t weight = kDefaultWeight;
+  TenantAttributes attributes{};
   Duration kernel = std::chrono::microseconds(200);  // mean time of a command
   double jitter = 0.1;  // a command takes kernel * (1 - jitter) to kernel * (1 + jitter), 0 to 1
   double sleep = 0;     // part of its time that the program sleeps when it has the device to itself, 0 to
                         // below 1; 0: it always has more commands
   std::uint32_t burst = 10;    // commands between two sleeps; 1 with short kernels is an interactive program
+  Duration period{0};          // a burst becomes ready every so often, as the frames of a film; a late one
+                               // puts off the next. 0: bursts come as `sleep` says
   std::uint32_t sessions = 1;  // programs of the tenant, on each device
   std::uint32_t count = 1;     // tenants of this kind
 };
@@ -31,8 +34,11 @@ class Program {
   std::uint64_t ready() const { return ready_; }
   /// Issues one command. Returns how long it keeps the device busy.
   Duration issue();
-  /// Called when no command is ready. Returns how long the program sleeps; then the next burst is ready.
-  Duration sleep();
+  /// Called when no command is ready, `since_burst` after the burst became ready. Returns how long the
+  /// program sleeps; then the next burst is ready.
+  Duration sleep(Duration since_burst);
+  /// Whether its commands come in bursts.
+  bool has_bursts() const;
 
  private:
   Duration around(double mean_ns, double spread);

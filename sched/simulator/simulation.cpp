@@ -60,17 +60,18 @@ std::vector<double> entitled_shares(const std::vector<TenantSpec>& tenants) {
   // The tenant that needs least for its weight is satisfied first, and leaves its rest to the tenants behind
   // it.
   const auto need = [&](std::size_t tenant) {
-    return usable_alone(tenants[tenant]) / tenants[tenant].weight;
+    return usable_alone(tenants[tenant]) / tenants[tenant].attributes.weight;
   };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return need(a) < need(b); });
   double weights = 0;
-  for (const TenantSpec& tenant : tenants) weights += tenant.weight;
+  for (const TenantSpec& tenant : tenants) weights += tenant.attributes.weight;
   double left = 1;
   std::vector<double> shares(tenants.size());
   for (const std::size_t tenant : order) {
-    shares[tenant] = std::min(usable_alone(tenants[tenant]), left * tenants[tenant].weight / weights);
+    shares[tenant] =
+        std::min(usable_alone(tenants[tenant]), left * tenants[tenant].attributes.weight / weights);
     left -= shares[tenant];
-    weights -= tenants[tenant].weight;
+    weights -= tenants[tenant].attributes.weight;
   }
   return shares;
 }

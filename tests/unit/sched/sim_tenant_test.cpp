@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 TEST(SimTenant, EveryPropertyIsRead) {
   const auto spec = parse_tenant("weight=2,kernel=1.5ms,jitter=0.25,sleep=0.5,burst=3,sessions=4,count=5");
   ASSERT_TRUE(spec) << spec.error().message;
-  EXPECT_EQ(spec->weight, 2u);
+  EXPECT_EQ(spec->attributes.weight, 2u);
   EXPECT_EQ(spec->kernel, 1'500us);
   EXPECT_EQ(spec->jitter, 0.25);
   EXPECT_EQ(spec->sleep, 0.5);

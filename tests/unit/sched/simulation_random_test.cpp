@@ -37,7 +37,7 @@ class SimulationRandom : public testing::Test {
   /// Kernels from 10 us to 30 ms: from many in a slice to several slices for one kernel.
   TenantSpec saturating() {
     TenantSpec spec;
-    spec.weight = between(1, 10);
+    spec.attributes.weight = between(1, 10);
     spec.kernel = Duration(std::llround(1e4 * std::pow(3'000, fraction(0, 1))));
     spec.jitter = fraction(0, 0.5);
     return spec;
@@ -81,7 +81,7 @@ class SimulationRandom : public testing::Test {
 
 double total_weight(const std::vector<TenantSpec>& tenants) {
   double sum = 0;
-  for (const TenantSpec& tenant : tenants) sum += tenant.weight;
+  for (const TenantSpec& tenant : tenants) sum += tenant.attributes.weight;
   return sum;
 }
 
@@ -106,7 +106,7 @@ void expect_bounded_lag(const std::vector<TenantSpec>& tenants, const DeviceOutc
   }
   for (std::size_t i = 0; i < tenants.size(); ++i) {
     const TenantOutcome& tenant = device.tenants[i];
-    const double part = tenants[i].weight / weights;
+    const double part = tenants[i].attributes.weight / weights;
     const double lag = part * used - ns(tenant.used);
     ASSERT_LE(lag, part * (turns - ns(tenant.longest_turn)) + rounding(weights)) << "tenant " << i;
     ASSERT_LE(-lag, ns(tenant.longest_turn) * (1 - part) + rounding(weights)) << "tenant " << i;
@@ -159,9 +159,9 @@ TEST_F(SimulationRandom, NobodyGainsBySleepingSplittingOrLongKernels) {
     simulate(chosen, [&](std::size_t, const DeviceOutcome& device) {
       for (std::size_t steady = 0; steady < chosen.kinds.size(); ++steady) {
         if (HasFatalFailure() || !device.tenants[steady].always_runnable) continue;
-        const double got = ns(device.tenants[steady].used) / chosen.kinds[steady].weight;
+        const double got = ns(device.tenants[steady].used) / chosen.kinds[steady].attributes.weight;
         for (std::size_t i = 0; i < chosen.kinds.size(); ++i) {
-          const double weight = chosen.kinds[i].weight;
+          const double weight = chosen.kinds[i].attributes.weight;
           ASSERT_LE(ns(device.tenants[i].used) / weight - got,
                     (ns(device.tenants[i].longest_turn) + lead(chosen)) / weight + rounding(1))
               << "tenant " << i << " beside tenant " << steady;
@@ -191,11 +191,12 @@ TEST_F(SimulationRandom, NobodyWaitsLongerThanTheOthersNeedToCatchUp) {
     for (std::size_t i = 0; i < chosen.kinds.size(); ++i) {
       const TenantOutcome& tenant = device.tenants[i];
       double longest = ns(device.idle_though_wanted);
-      const double ahead = (ns(tenant.longest_turn) + lead(chosen)) / chosen.kinds[i].weight +
+      const double ahead = (ns(tenant.longest_turn) + lead(chosen)) / chosen.kinds[i].attributes.weight +
                            ns(chosen.slices.most) + lead(chosen);
       for (std::size_t j = 0; j < chosen.kinds.size(); ++j) {
         if (j == i) continue;
-        longest += chosen.kinds[j].weight * ahead + lead(chosen) + ns(device.tenants[j].longest_turn);
+        longest +=
+            chosen.kinds[j].attributes.weight * ahead + lead(chosen) + ns(device.tenants[j].longest_turn);
       }
       ASSERT_FALSE(tenant.waits.empty());
       EXPECT_LE(ns(*std::max_element(tenant.waits.begin(), tenant.waits.end())), longest + rounding(100))

@@ -25,7 +25,7 @@ double share(const DeviceOutcome& device, std::size_t tenant) {
 
 TEST(Simulation, IsRepeatedExactlyByItsSeed) {
   SimulationSettings settings;
-  settings.kinds = {{.sleep = 0.5, .count = 3}, {.weight = 2, .kernel = 7ms}};
+  settings.kinds = {{.sleep = 0.5, .count = 3}, {.attributes = {.weight = 2}, .kernel = 7ms}};
   settings.devices = 2;
   settings.length = 2s;
   const auto used = [&](std::uint64_t seed) {
@@ -51,7 +51,7 @@ TEST(Simulation, ALoneTenantGetsAllThatItCanUse) {
 
 TEST(Simulation, DevicesAreSharedEachByItself) {
   SimulationSettings settings;
-  settings.kinds = {{.weight = 1}, {.weight = 3}};
+  settings.kinds = {{.attributes = {.weight = 1}}, {.attributes = {.weight = 3}}};
   settings.devices = 3;
   for (const DeviceOutcome& device : simulate(settings).devices) {
     EXPECT_NEAR(share(device, 1), 0.75, 0.01);
@@ -60,7 +60,7 @@ TEST(Simulation, DevicesAreSharedEachByItself) {
 
 TEST(Simulation, ThousandsOfTenantsAllMakeProgress) {
   SimulationSettings settings;
-  settings.kinds = {{.count = 2'000}, {.weight = 5, .sleep = 0.9, .count = 2'000}};
+  settings.kinds = {{.count = 2'000}, {.attributes = {.weight = 5}, .sleep = 0.9, .count = 2'000}};
   settings.length = 120s;
   const DeviceOutcome device = simulate(settings).devices[0];
   for (const TenantOutcome& tenant : device.tenants) ASSERT_GT(tenant.used, 0ns);
@@ -85,13 +85,16 @@ TEST(Simulation, RefusesAnUnknownPolicy) {
 }
 
 TEST(EntitledShares, FollowTheWeightsOfTenantsThatCanUseThem) {
-  const auto shares = entitled_shares({{.weight = 1}, {.weight = 2}, {.weight = 3}});
+  const auto shares = entitled_shares(
+      {{.attributes = {.weight = 1}}, {.attributes = {.weight = 2}}, {.attributes = {.weight = 3}}});
   EXPECT_DOUBLE_EQ(shares[0], 1.0 / 6);
   EXPECT_DOUBLE_EQ(shares[2], 3.0 / 6);
 }
 
 TEST(EntitledShares, TheUnusedPartOfASleepersShareGoesToTheOthersByWeight) {
-  const auto shares = entitled_shares({{.weight = 6, .sleep = 0.9}, {.weight = 1}, {.weight = 2}});
+  const auto shares = entitled_shares({{.attributes = {.weight = 6}, .sleep = 0.9},
+                                       {.attributes = {.weight = 1}},
+                                       {.attributes = {.weight = 2}}});
   EXPECT_DOUBLE_EQ(shares[0], 0.1);
   EXPECT_DOUBLE_EQ(shares[1], 0.3);
   EXPECT_DOUBLE_EQ(shares[2], 0.6);

@@ -83,7 +83,7 @@ void print_simulation(const SimulationSettings& settings, const SimulationResult
     fmt::print(
         "  {:>7} {:>6} {:>7g} us {:>4.0f} % {:>8} {:>7.2f} % {:>7.2f} % {:>7.1f} ms {:>7.2f} ms {:>7.2f} "
         "ms\n",
-        spec.count, spec.weight, ms(spec.kernel) * 1e3, 100 * spec.sleep, spec.sessions,
+        spec.count, spec.attributes.weight, ms(spec.kernel) * 1e3, 100 * spec.sleep, spec.sessions,
         100 * row.entitled / tenants, 100 * row.received / tenants, ms(row.lag),
         ms(percentile(row.waits, 50)), ms(percentile(row.waits, 99)));
   }
@@ -106,9 +106,9 @@ void write_csv(std::FILE* file, const SimulationSettings& settings, const Simula
       Row row = row_of(settings, result, device, tenant);
       fmt::print(file, "{},{:g},{},{},{},{},{:g},{:g},{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f}\n",
                  settings.policy, ms(settings.slices.of(result.tenants.size())), device, tenant,
-                 result.kind[tenant], spec.weight, ms(spec.kernel) * 1e3, spec.sleep, spec.sessions,
-                 row.entitled, row.received, ms(row.lag), ms(row.longest_turn), ms(percentile(row.waits, 50)),
-                 ms(percentile(row.waits, 99)));
+                 result.kind[tenant], spec.attributes.weight, ms(spec.kernel) * 1e3, spec.sleep,
+                 spec.sessions, row.entitled, row.received, ms(row.lag), ms(row.longest_turn),
+                 ms(percentile(row.waits, 50)), ms(percentile(row.waits, 99)));
     }
   }
 }
@@ -120,7 +120,7 @@ nlohmann::json to_json(const SimulationSettings& settings, const SimulationResul
     for (std::size_t tenant = 0; tenant < result.tenants.size(); ++tenant) {
       Row row = row_of(settings, result, device, tenant);
       tenants.push_back({{"kind", result.kind[tenant]},
-                         {"weight", result.tenants[tenant].weight},
+                         {"weight", result.tenants[tenant].attributes.weight},
                          {"entitled", row.entitled},
                          {"received", row.received},
                          {"lag_ms", ms(row.lag)},

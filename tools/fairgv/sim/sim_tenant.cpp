@@ -54,7 +54,7 @@ Result<void> set_fraction(double& to, const std::string& key, const std::string&
 }
 
 Result<void> set(TenantSpec& spec, const std::string& key, const std::string& value) {
-  if (key == "weight") return set_count(spec.weight, key, value, sched::kMaxWeight);
+  if (key == "weight") return set_count(spec.attributes.weight, key, value, sched::kMaxWeight);
   if (key == "burst") return set_count(spec.burst, key, value, kMost);
   if (key == "sessions") return set_count(spec.sessions, key, value, kMost);
   if (key == "count") return set_count(spec.count, key, value, kMost);
