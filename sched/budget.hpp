@@ -35,12 +35,13 @@ struct TenantBudget {
   std::optional<Duration> ahead{};
   /// The guarantee has been served up to this moment.
   std::optional<Time> guaranteed_until{};
-  /// Use of the last second, for the ceiling; the oldest first.
+  /// Use of the last second, for the ceiling; the oldest first. And the moment up to which the ceiling's pace
+  /// (sched/ceiling.hpp) is used.
   std::vector<UsedInterval> last_second{};
+  std::optional<Time> paced_until{};
   /// Of a policy with reserves or credits.
   std::optional<ReserveState> reserve{};
 
-  bool empty() const { return !ahead && !guaranteed_until && last_second.empty() && !reserve; }
   friend bool operator==(const TenantBudget&, const TenantBudget&) = default;
 };
 

@@ -13,6 +13,7 @@ void FairQueue::add(TenantId id, std::uint32_t weight) {
     free_slots_.reserve(tenants_.capacity());  // so that remove() does not allocate
     runnable_.reserve(tenants_.size());        // nor wake()
     leading_.reserve(tenants_.size());
+    first_.reserve(tenants_.size());
     free_slots_.push_back(static_cast<Slot>(tenants_.size() - 1));
   }
   const Slot slot = free_slots_.back();
@@ -45,10 +46,26 @@ void FairQueue::set_weight(TenantId id, std::uint32_t weight) {
 }
 
 void FairQueue::wake(TenantId id, Duration credit, Duration lead) {
+  const auto woken = become_runnable(id, credit);
+  if (!woken || lead <= Duration::zero()) return;
+  const Tag ahead = in_tag_units(lead) / tenants_[woken->slot].weight;
+  leading_.push(woken->slot,
+                {woken->key.start_tag - std::min(woken->key.start_tag, ahead), woken->key.arrival});
+}
+
+void FairQueue::wake_first(TenantId id, Duration credit, Duration lead) {
+  const auto woken = become_runnable(id, credit);
+  if (!woken) return;
+  const Tag ahead = in_tag_units(lead) / tenants_[woken->slot].weight;
+  if (woken->key.start_tag <= later(highest_, ahead)) first_.push(woken->slot, {0, woken->key.arrival});
+}
+
+std::optional<FairQueue::Woken> FairQueue::become_runnable(TenantId id, Duration credit) {
   const Slot slot = find(id);
-  if (slot == kNobody || runnable_.contains(slot)) return;
+  if (slot == kNobody || runnable_.contains(slot)) return std::nullopt;
   Tenant& tenant = tenants_[slot];
   const Tag now = virtual_tag();
+  highest_ = std::max(highest_, now);  // virtual time falls here and nowhere else
   const Tag earliest = now - std::min(now, in_tag_units(credit));
   if (tenant.start_tag < earliest) {
     tenant.start_tag = earliest;
@@ -56,9 +73,7 @@ void FairQueue::wake(TenantId id, Duration credit, Duration lead) {
   }
   const RunHeap::Key key = next_key(tenant);
   runnable_.push(slot, key);
-  if (lead <= Duration::zero()) return;
-  const Tag ahead = in_tag_units(lead) / tenant.weight;
-  leading_.push(slot, {key.start_tag - std::min(key.start_tag, ahead), key.arrival});
+  return Woken{slot, key};
 }
 
 void FairQueue::spend_lead(TenantId id) {
@@ -73,8 +88,14 @@ void FairQueue::block(TenantId id) {
 
 std::optional<TenantId> FairQueue::pick() const {
   if (runnable_.empty()) return std::nullopt;
+  if (!first_.empty()) return tenants_[first_.front_slot()].id;
   const bool lead = !leading_.empty() && leading_.front_key().start_tag <= runnable_.front_key().start_tag;
   return tenants_[lead ? leading_.front_slot() : runnable_.front_slot()].id;
+}
+
+std::optional<TenantId> FairQueue::first() const {
+  if (first_.empty()) return std::nullopt;
+  return tenants_[first_.front_slot()].id;
 }
 
 std::optional<TenantId> FairQueue::second() const {
@@ -118,6 +139,24 @@ bool FairQueue::runnable(TenantId id) const {
   return slot != kNobody && runnable_.contains(slot);
 }
 
+Duration FairQueue::ahead(TenantId id) const {
+  const Slot slot = find(id);
+  if (slot == kNobody) return Duration(0);
+  const Tenant& tenant = tenants_[slot];
+  const Tag now = virtual_tag();
+  if (tenant.start_tag <= now) return Duration(0);
+  constexpr Tag kLongest = std::numeric_limits<Duration::rep>::max();
+  const Tag by = (tenant.start_tag - now) >> kTagFractionBits;
+  return Duration(static_cast<Duration::rep>(by > kLongest / tenant.weight ? kLongest : by * tenant.weight));
+}
+
+void FairQueue::set_ahead(TenantId id, Duration ahead) {
+  const Slot slot = find(id);
+  if (slot == kNobody || runnable_.contains(slot)) return;
+  tenants_[slot].start_tag = later(virtual_tag(), in_tag_units(ahead) / tenants_[slot].weight);
+  tenants_[slot].remainder = 0;
+}
+
 std::uint32_t FairQueue::weight(TenantId id) const {
   return tenants_[slots_.at(id)].weight;
 }
@@ -156,6 +195,7 @@ RunHeap::Key FairQueue::next_key(const Tenant& tenant) {
 
 void FairQueue::drop_lead(Slot slot) {
   if (leading_.contains(slot)) leading_.erase(slot);
+  if (first_.contains(slot)) first_.erase(slot);
 }
 
 void FairQueue::leave_runnable(Slot slot) {

@@ -69,6 +69,11 @@ class FairQueue {
   // neither the tenant's tag nor its share.
   void wake(TenantId id, Duration credit = Duration::zero(), Duration lead = Duration::zero());
 
+  // The same, but if the tenant's tag is within the lead of the highest virtual time so far, it goes before
+  // everybody who does not lead like that, in the order of waking, until its turn begins. A tenant that has
+  // always wanted the device is never behind that time.
+  void wake_first(TenantId id, Duration credit, Duration lead);
+
   // The tenant has nothing to run. It keeps its start tag. No effect if it is blocked already.
   void block(TenantId id);
 
@@ -79,6 +84,9 @@ class FairQueue {
   // with a lead, then the tenant that was woken or charged first. It stays in the queue: charge() moves it
   // back. Empty when no tenant is runnable.
   std::optional<TenantId> pick() const;
+
+  // The tenant that goes before everybody else, as wake_first() says; empty when there is none.
+  std::optional<TenantId> first() const;
 
   // The runnable tenant with the second smallest start tag, leads left aside: its tag would be virtual time
   // if the first tenant were blocked. Empty when fewer than two are runnable. O(1).
@@ -100,6 +108,12 @@ class FairQueue {
   bool runnable(TenantId id) const;  // false also for an unknown tenant
   std::size_t runnable_count() const { return runnable_.size(); }
 
+  // The device time by which the tenant is beyond virtual time: what it owes. Zero also for an unknown
+  // tenant.
+  Duration ahead(TenantId id) const;
+  // Makes a blocked tenant owe so much, as another queue has found.
+  void set_ahead(TenantId id, Duration ahead);
+
   // For display and tests; throw std::out_of_range for an unknown tenant. Tags are in weighted nanoseconds.
   std::uint32_t weight(TenantId id) const;
   double start_tag(TenantId id) const;
@@ -118,12 +132,18 @@ class FairQueue {
     Tag start_tag = 0;
   };
 
+  struct Woken {
+    Slot slot;
+    RunHeap::Key key;
+  };
+
   static constexpr Tag kLargestTag = std::numeric_limits<Tag>::max();
   static Tag in_tag_units(Duration time);
   static double in_nanoseconds(Tag tag);
   Slot find(TenantId id) const;  // kNobody when unknown
   Tag virtual_tag() const;
   static Tag later(Tag tag, Tag by) { return tag + std::min(by, kLargestTag - tag); }
+  std::optional<Woken> become_runnable(TenantId id, Duration credit);
   RunHeap::Key next_key(const Tenant& tenant);
   void drop_lead(Slot slot);
   void leave_runnable(Slot slot);
@@ -133,8 +153,10 @@ class FairQueue {
   std::vector<Slot> free_slots_;
   RunHeap runnable_;
   RunHeap leading_;             // tenants with a lead, by their start tags less the lead
+  RunHeap first_;               // tenants that go first, in the order of waking
   std::uint64_t arrivals_ = 0;  // orders equal start tags
   std::uint64_t weights_ = 0;   // of all tenants
+  Tag highest_ = 0;             // virtual time so far
 
   // Meaningful while no tenant is runnable: virtual time, and the tenant whose finish tag it is (kNobody once
   // that tenant was removed).

@@ -53,6 +53,7 @@ struct Turn {
   std::uint32_t depth = 0;  // the most commands in flight; 0: as many as keep the device busy
   Duration in_flight{0};    // the most device time in flight, as predicted, but two commands; 0: no bound
   Duration cost_limit{0};   // no command that is predicted to take longer begins; 0: none is too long
+  bool promised = false;    // it serves a guarantee: its time is not of the tenant's share by weight
   bool switch_in = false;   // the host side of an interactive program is woken with the turn
 };
 

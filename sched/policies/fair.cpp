@@ -3,103 +3,218 @@
 #include <algorithm>
 #include <utility>
 
+#include "sched/tenant_checks.hpp"
+
 namespace fairgv::sched {
 
-void FairPolicy::add(TenantId id, const TenantAttributes& attributes, Time) {
-  queue_.add(id, attributes.weight);
-  pauses_.try_emplace(id);
+// -- tenants
+
+void FairPolicy::add(TenantId id, const TenantAttributes& attributes, Time now) {
+  require_valid_weight(id, attributes.weight);
+  if (members_.contains(id)) refuse_known_tenant(id);
+  Member& member = members_[id];
+  classify(member, attributes.service);
+  queue_of(member.service).add(id, attributes.weight);
+  promise(id, member, attributes, now);
 }
 
-void FairPolicy::remove(TenantId id, Time) {
-  queue_.remove(id);
-  pauses_.erase(id);
+void FairPolicy::remove(TenantId id, Time now) {
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  dequeue(id, found->second);
+  queue_of(found->second.service).remove(id);
+  if (promises_) promises_->remove(id);
+  classify(found->second, ServiceClass::normal);
+  members_.erase(found);
+  latest_ = now;
 }
 
-void FairPolicy::set_attributes(TenantId id, const TenantAttributes& attributes, Time) {
-  queue_.set_weight(id, attributes.weight);
+void FairPolicy::set_attributes(TenantId id, const TenantAttributes& attributes, Time now) {
+  require_valid_weight(id, attributes.weight);
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  Member& member = found->second;
+  if (&queue_of(member.service) == &queue_of(attributes.service)) {
+    queue_of(member.service).set_weight(id, attributes.weight);
+    classify(member, attributes.service);
+  } else {
+    const Duration ahead = queue_of(member.service).ahead(id);
+    dequeue(id, member);
+    queue_of(member.service).remove(id);
+    classify(member, attributes.service);
+    queue_of(member.service).add(id, attributes.weight);
+    queue_of(member.service).set_ahead(id, ahead);
+    if (member.wants) enqueue(id, member, now);
+  }
+  promise(id, member, attributes, now);
 }
 
 void FairPolicy::wake(TenantId id, Time now) {
-  const auto found = pauses_.find(id);
-  if (found == pauses_.end()) return;
-  Pauses& pauses = found->second;
-  queue_.wake(id, credit(pauses, now), has_lead(pauses) ? lead() : Duration(0));
-  if (!pauses.paused) return;
-  if (std::exchange(pauses.keeping, false)) {
-    queue_.charge(id, now - *pauses.paused);
-    pauses.stakes.paid();
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  Member& member = found->second;
+  latest_ = now;
+  if (member.service == ServiceClass::latency) note_latency(member, now);
+  if (!std::exchange(member.wants, true)) {
+    const bool short_pause = now - member.blocked <= slice();
+    if (!promises_ || promises_->wake(id, now, short_pause)) enqueue(id, member, now);
   }
-  const Duration pause = std::min<Duration>(now - *pauses.paused, 2 * kLongestAnticipation);
+  if (!member.paused) return;
+  if (std::exchange(member.keeping, false)) {
+    queue_of(member.service).charge(id, now - *member.paused);
+    member.stakes.paid();
+  }
+  const Duration pause = std::min<Duration>(now - *member.paused, 2 * kLongestAnticipation);
   // A short pause counts even if the device was not kept, so that the device is kept again for a tenant that
   // begins to come back quickly.
-  if (pause <= kLongestAnticipation) pauses.probes.paid();
-  if (pauses.kept || pause <= kLongestAnticipation) pauses.usual = (3 * pauses.usual + pause) / 4;
-  pauses.paused.reset();
+  if (pause <= kLongestAnticipation) member.probes.paid();
+  if (member.kept || pause <= kLongestAnticipation) member.usual = (3 * member.usual + pause) / 4;
+  member.paused.reset();
 }
 
 void FairPolicy::block(TenantId id, Time now) {
-  queue_.block(id);
-  const auto found = pauses_.find(id);
-  if (found == pauses_.end()) return;
-  found->second.blocked = now;
-  found->second.keeping = false;
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  Member& member = found->second;
+  dequeue(id, member);
+  if (promises_) promises_->block(id);
+  member.wants = member.keeping = false;
+  member.blocked = latest_ = now;
 }
 
-void FairPolicy::charge(TenantId id, Duration used, Time) {
-  queue_.charge(id, used);
-  if (const auto found = pauses_.find(id); found != pauses_.end()) found->second.last_turn += used;
+void FairPolicy::charge(TenantId id, Duration used, Time now) {
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  found->second.last_turn += used;
+  latest_ = now;
+  if (promises_) {
+    promises_->used(id, used, now);
+    if (serves_ && holder_ == id) {
+      promises_->serve(*serves_, used);
+      if (serves_->tenant) return;  // the floor's time is shared by tags
+    }
+  }
+  queue_of(found->second.service).charge(id, used);
 }
 
 void FairPolicy::rest(Duration free, Time) {
   queue_.rest(free);
+  batch_.rest(free);
 }
 
 bool FairPolicy::may_forget(TenantId id) const {
-  return !queue_.contains(id) || queue_.start_tag(id) <= queue_.virtual_time();
+  const auto found = members_.find(id);
+  if (found == members_.end()) return true;
+  if (promises_ && !promises_->may_forget(id, latest_)) return false;
+  return queue_of(found->second.service).ahead(id) == Duration(0);
 }
 
-Decision FairPolicy::next(Time) {
-  const auto tenant = queue_.pick();
-  if (!tenant) return {};
-  return {Turn{*tenant, slice(), TurnEnd::measured}, std::nullopt};
+TenantBudget FairPolicy::budget(TenantId id, Time) const {
+  TenantBudget budget;
+  const auto found = members_.find(id);
+  if (found == members_.end()) return budget;
+  budget.ahead = queue_of(found->second.service).ahead(id);
+  if (promises_) promises_->save(id, budget);
+  return budget;
+}
+
+void FairPolicy::restore(TenantId id, const TenantBudget& budget, Time) {
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  if (budget.ahead) queue_of(found->second.service).set_ahead(id, *budget.ahead);
+  if (promises_) promises_->restore(id, budget);
+}
+
+// -- turns
+
+Decision FairPolicy::next(Time now) {
+  if (plain()) {
+    const auto tenant = queue_.pick();
+    if (!tenant) return {};
+    return {Turn{.tenant = *tenant, .slice = slice(), .switch_in = true}, std::nullopt};
+  }
+  if (promises_) {
+    while (const auto released = promises_->take_released(now)) {
+      enqueue(*released, members_.at(*released), now);
+    }
+  }
+  while (const auto choice = choose(now)) {
+    const TenantId id = choice->tenant;
+    const Member& member = members_.at(id);
+    Turn turn{.tenant = id, .slice = slice(), .in_flight = in_flight(member, now), .switch_in = true};
+    if (choice->serves) turn.slice = std::min(turn.slice, choice->serves->quantum);
+    turn.promised = choice->serves && choice->serves->tenant;
+    if (promises_) {
+      if (promises_->hold_back(id, now)) {
+        dequeue(id, member);
+        continue;
+      }
+      if (const auto left = promises_->left(id, now)) {
+        turn.slice = std::min(turn.slice, *left);
+        turn.bounded = true;
+      }
+    }
+    return {turn, std::nullopt};
+  }
+  return {std::nullopt, promises_ ? promises_->next_release() : std::nullopt};
 }
 
 void FairPolicy::begin(TenantId id, Time now) {
-  turn_began_ = now;
-  queue_.spend_lead(id);
-  if (const auto found = pauses_.find(id); found != pauses_.end()) found->second.last_turn = Duration(0);
+  turn_began_ = latest_ = now;
+  serves_.reset();
+  holder_ = id;
+  if (!plain()) {
+    const auto choice = choose(now);
+    if (choice && choice->tenant == id) serves_ = choice->serves;
+  }
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  queue_of(found->second.service).spend_lead(id);
+  found->second.last_turn = Duration(0);
+}
+
+void FairPolicy::end(TenantId id, Time now) {
+  if (holder_ != id) return;
+  serves_.reset();
+  holder_.reset();
+  if (!promises_ || !promises_->hold_back(id, now)) return;
+  dequeue(id, members_.at(id));
 }
 
 std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
-  const auto found = pauses_.find(id);
-  if (found == pauses_.end()) return std::nullopt;
-  Pauses& pauses = found->second;
-  pauses.paused = now;
-  pauses.kept = false;
-  const bool others_wait = queue_.runnable_count() > 1;
-  if (!others_wait || queue_.pick() != id) return std::nullopt;
-  const bool back_soon = 2 * pauses.usual <= kLongestAnticipation;
-  pauses.kept = back_soon || pauses.probes.due();
-  if (!back_soon) pauses.probes.failed();  // until it comes back
-  const Duration usual = pauses.kept ? kLongestAnticipation : Duration(0);
-  const Duration keep = std::max(usual, keep_for_stake(id, pauses));
-  pauses.keeping = keep > Duration(0);
-  if (!pauses.keeping) return std::nullopt;
-  return now + keep;
+  const auto found = members_.find(id);
+  if (found == members_.end()) return std::nullopt;
+  Member& member = found->second;
+  const FairQueue& queue = queue_of(member.service);
+  member.paused = now;
+  member.kept = false;
+  const bool others_wait = runnable() > 1;
+  if (!others_wait || !is_next(id, now)) return std::nullopt;
+  const bool back_soon = 2 * member.usual <= kLongestAnticipation;
+  member.kept = back_soon || member.probes.due();
+  if (!back_soon) member.probes.failed();  // until it comes back
+  const Duration usual = member.kept ? kLongestAnticipation : Duration(0);
+  // A latency tenant is served at once when it comes back, and must not pay for the device meanwhile.
+  const bool has_stake = member.service != ServiceClass::latency;
+  const Duration keep = has_stake ? std::max(usual, keep_for_stake(id, queue, member)) : usual;
+  member.keeping = keep > Duration(0);
+  if (!member.keeping) return std::nullopt;
+  const auto due = promises_ ? promises_->next_due() : std::nullopt;
+  return due ? std::min(now + keep, std::max(*due, now)) : now + keep;
 }
 
 /// The loss of the first tenant if it were blocked now, beyond its credit: virtual time would become the tag
 /// of the tenant after it, whose last turn was far longer than a slice.
-Duration FairPolicy::stake(TenantId id) const {
-  const auto second = queue_.second();
+Duration FairPolicy::stake(TenantId id, const FairQueue& queue) const {
+  const auto second = queue.second();
   if (!second) return Duration(0);
-  const double owed = (queue_.start_tag(*second) - queue_.start_tag(id)) * queue_.weight(id);
-  const auto held = static_cast<double>(pauses_.at(*second).last_turn.count());
+  const double owed = (queue.start_tag(*second) - queue.start_tag(id)) * queue.weight(id);
+  const auto held = static_cast<double>(members_.at(*second).last_turn.count());
   return Duration(static_cast<Duration::rep>(std::min(owed, held))) - slice() - lead();
 }
 
-Duration FairPolicy::keep_for_stake(TenantId id, Pauses& pauses) {
-  const Duration keep = std::min<Duration>(stake(id) / kStakeFraction, kLongestForStake);
+Duration FairPolicy::keep_for_stake(TenantId id, const FairQueue& queue, Pauses& pauses) {
+  const Duration keep = std::min<Duration>(stake(id, queue) / kStakeFraction, kLongestForStake);
   if (keep <= kLongestAnticipation) return Duration(0);
   const bool worthwhile = !pauses.stakes.hopeless() || pauses.stakes.due();
   pauses.stakes.failed();  // until it comes back
@@ -107,12 +222,88 @@ Duration FairPolicy::keep_for_stake(TenantId id, Pauses& pauses) {
 }
 
 std::optional<Time> FairPolicy::preempts(TenantId newcomer, TenantId holder, Time now) const {
-  const auto held = pauses_.find(holder);
-  const auto came = pauses_.find(newcomer);
-  if (held == pauses_.end() || came == pauses_.end() || queue_.pick() != newcomer) return std::nullopt;
+  const auto held = members_.find(holder);
+  const auto came = members_.find(newcomer);
+  if (held == members_.end() || came == members_.end() || !is_next(newcomer, now)) return std::nullopt;
   if (held->second.paused) return now;
-  if (newcomer == holder || !has_lead(came->second)) return std::nullopt;
+  if (newcomer == holder) return std::nullopt;
+  const bool by_latency = queue_.first() == newcomer;
+  if (by_latency && held->second.service != ServiceClass::latency) return now;
+  const bool from_batch = held->second.service == ServiceClass::batch && !serves_;
+  if (from_batch && came->second.service != ServiceClass::batch) return now;
+  if (!has_lead(came->second)) return std::nullopt;
   return turn_began_ + slice() / kUndisturbedFraction;
+}
+
+// -- inside
+
+void FairPolicy::promise(TenantId id, Member& member, const TenantAttributes& attributes, Time now) {
+  member.response = attributes.response;
+  if (!promises_ && !Promises::any(attributes) && attributes.service != ServiceClass::batch) return;
+  if (!promises_) promises_ = std::make_unique<Promises>();
+  promises_->set(id, attributes, now);
+  if (!member.wants) return;
+  if (promises_->wake(id, now, false)) {
+    enqueue(id, member, now);
+  } else {
+    dequeue(id, member);
+  }
+}
+
+void FairPolicy::classify(Member& member, ServiceClass service) {
+  classified_ -= member.service != ServiceClass::normal ? 1 : 0;
+  classified_ += service != ServiceClass::normal ? 1 : 0;
+  member.service = service;
+}
+
+void FairPolicy::enqueue(TenantId id, Member& member, Time now) {
+  FairQueue& queue = queue_of(member.service);
+  if (member.service == ServiceClass::latency) {
+    queue.wake_first(id, credit(member, now), slice());
+  } else {
+    queue.wake(id, credit(member, now), has_lead(member) ? lead() : Duration(0));
+  }
+  if (&queue == &batch_ && promises_) promises_->batch_wants(true, now);
+}
+
+void FairPolicy::dequeue(TenantId id, const Member& member) {
+  FairQueue& queue = queue_of(member.service);
+  queue.block(id);
+  if (&queue == &batch_ && promises_ && batch_.runnable_count() == 0) promises_->batch_wants(false, latest_);
+}
+
+std::optional<FairPolicy::Choice> FairPolicy::choose(Time now) const {
+  if (const auto first = queue_.first()) return Choice{*first};
+  const auto pick = queue_.pick();
+  if (!pick) {
+    const auto batch = batch_.pick();
+    return batch ? std::optional(Choice{*batch}) : std::nullopt;
+  }
+  if (promises_ && runnable() > 1) {
+    if (const auto due = promises_->due(now)) return Choice{due->tenant ? *due->tenant : *batch_.pick(), due};
+  }
+  return Choice{*pick};
+}
+
+bool FairPolicy::is_next(TenantId id, Time now) const {
+  if (plain()) return queue_.pick() == id;
+  const auto choice = choose(now);
+  return choice && choice->tenant == id;
+}
+
+/// The most device time in flight in a turn of this tenant; 0: as much as the worker likes.
+Duration FairPolicy::in_flight(const Member& member, Time now) const {
+  if (!latency_about(now) || member.service == ServiceClass::latency) return Duration(0);
+  return std::max(kLeastInFlight, least_response_ / kInFlightPart);
+}
+
+bool FairPolicy::latency_about(Time now) const {
+  return latency_woke_ && now - *latency_woke_ <= kLatencyMemory;
+}
+
+void FairPolicy::note_latency(const Member& member, Time now) {
+  least_response_ = latency_about(now) ? std::min(least_response_, member.response) : member.response;
+  latency_woke_ = now;
 }
 
 Duration FairPolicy::credit(const Pauses& pauses, Time now) const {

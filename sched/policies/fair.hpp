@@ -1,4 +1,5 @@
-// `fair`: start-time fair queuing, made work-conserving (FairGV, sections 3.2.1 and 3.2.2). The default.
+// `fair`: start-time fair queuing, made work-conserving (FairGV, sections 3.2.1 and 3.2.2), with promises.
+// The default.
 //
 // The order is FairQueue's. This policy adds the treatment of a tenant that pauses between two kernels, which
 // the paper leaves open. Without it tenants with pauses would alternate, whatever their weights:
@@ -20,13 +21,30 @@
 //   as much to the tenant that has paused. Virtual time would forget that debt in the shortest pause, and a
 //   tenant with such kernels would have more than its share. So the device is kept for up to a sixteenth of
 //   the debt, whether pauses have been short or not, and more rarely as that turns out to be in vain.
+//
+// Promises come before the weights, in this order (bounds and proofs: docs/SCHEDULING.md):
+//
+// 1. Latency tenants that have just woken, whatever their turns are like, unless they are more than a slice
+//    ahead of virtual time. The turn of another class is asked for at once. Tags do not change, so they gain
+//    no device time by it. While such a tenant is about, others keep only as much in flight as keeps the
+//    device busy.
+// 2. Guarantees that are due (sched/guarantees.hpp), while several tenants have work. The time that a
+//    guarantee takes is not charged to the start tag: weights share what is not promised.
+// 3. Normal and latency tenants by their tags.
+// 4. Batch tenants by tags of their own, when no other has work, and for the floor of their class, which is a
+//    guarantee like any other. They give the device up as soon as another tenant wakes.
+//
+// A tenant that has reached its ceiling takes part in nothing until it may go on; its turns have an end even
+// if it is alone.
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 
 #include "sched/fair_queue.hpp"
 #include "sched/policy.hpp"
 #include "sched/probe_pace.hpp"
+#include "sched/promises.hpp"
 
 namespace fairgv::sched {
 
@@ -47,6 +65,14 @@ class FairPolicy final : public Policy {
   /// changes of turns cost everybody.
   static constexpr int kUndisturbedFraction = 4;
 
+  /// The device time in flight in turns of others while a latency tenant is about: two commands at least, and
+  /// enough to keep the device busy while a worker wakes up.
+  static constexpr Duration kLeastInFlight = std::chrono::microseconds(300);
+  /// Part of the response that a latency tenant wants: the others' commands in flight may take as long.
+  static constexpr int kInFlightPart = 4;
+  /// How long after its last waking a latency tenant counts as being about.
+  static constexpr Duration kLatencyMemory = std::chrono::seconds(10);
+
   using Policy::Policy;
 
   void add(TenantId id, const TenantAttributes& attributes, Time now) override;
@@ -57,12 +83,15 @@ class FairPolicy final : public Policy {
   void charge(TenantId id, Duration used, Time now) override;
   void rest(Duration free, Time now) override;
   bool may_forget(TenantId id) const override;
+  TenantBudget budget(TenantId id, Time now) const override;
+  void restore(TenantId id, const TenantBudget& budget, Time now) override;
   Decision next(Time now) override;
   void begin(TenantId id, Time now) override;
+  void end(TenantId id, Time now) override;
   std::optional<Time> pause(TenantId id, Time now) override;
   std::optional<Time> preempts(TenantId newcomer, TenantId holder, Time now) const override;
 
-  /// For display and tests.
+  /// For display and tests: the queue of normal and latency tenants.
   const FairQueue& queue() const { return queue_; }
 
  private:
@@ -78,15 +107,54 @@ class FairPolicy final : public Policy {
                                  // anticipation at most
   };
 
+  struct Member : Pauses {
+    ServiceClass service = ServiceClass::normal;
+    bool wants = false;    // the device
+    Duration response{0};  // of a latency tenant: wanted
+  };
+
+  /// The tenant that is to have the device, and the guarantee that it then serves.
+  struct Choice {
+    TenantId tenant;
+    std::optional<Promises::Due> serves{};
+  };
+
+  FairQueue& queue_of(ServiceClass service) { return service == ServiceClass::batch ? batch_ : queue_; }
+  const FairQueue& queue_of(ServiceClass service) const {
+    return service == ServiceClass::batch ? batch_ : queue_;
+  }
+  std::size_t runnable() const { return queue_.runnable_count() + batch_.runnable_count(); }
+  /// Whether weights alone decide, and all are of one class.
+  bool plain() const { return !promises_ && classified_ == 0; }
+
+  void promise(TenantId id, Member& member, const TenantAttributes& attributes, Time now);
+  void classify(Member& member, ServiceClass service);
+  void enqueue(TenantId id, Member& member, Time now);
+  void dequeue(TenantId id, const Member& member);
+  std::optional<Choice> choose(Time now) const;
+  bool is_next(TenantId id, Time now) const;
+  Duration in_flight(const Member& member, Time now) const;
+  bool latency_about(Time now) const;
+  void note_latency(const Member& member, Time now);
+
   Duration lead() const { return slice() / kLeadFraction; }
   bool has_lead(const Pauses& pauses) const { return pauses.last_turn <= lead(); }
   Duration credit(const Pauses& pauses, Time now) const;
-  Duration stake(TenantId id) const;
-  Duration keep_for_stake(TenantId id, Pauses& pauses);
+  Duration stake(TenantId id, const FairQueue& queue) const;
+  Duration keep_for_stake(TenantId id, const FairQueue& queue, Pauses& pauses);
 
   FairQueue queue_;
+  FairQueue batch_;
+  std::unordered_map<TenantId, Member> members_;
+  std::size_t classified_ = 0;          // members that are not of the normal class
+  std::unique_ptr<Promises> promises_;  // none while nothing is promised
+
   Time turn_began_{};  // the latest one
-  std::unordered_map<TenantId, Pauses> pauses_;
+  std::optional<TenantId> holder_;
+  std::optional<Promises::Due> serves_;  // the guarantee that the turn in progress serves
+  std::optional<Time> latency_woke_;     // a latency tenant, last
+  Duration least_response_{0};           // wanted by those that are about; 0: as soon as may be
+  Time latest_{};                        // of all events
 };
 
 }  // namespace fairgv::sched

@@ -37,7 +37,7 @@ SimulatedDevice::SimulatedDevice(const Model& model, std::unique_ptr<Policy> pol
 }
 
 void SimulatedDevice::start(Time now) {
-  accounted_ = now;
+  accounted_ = outcome_.now = now;
   for (std::size_t session = 0; session < sessions_.size(); ++session) want(session, now);
 }
 
@@ -78,7 +78,7 @@ void SimulatedDevice::plan_review(Time now) {
 
 void SimulatedDevice::account(Time now) {
   const Duration passed = now - accounted_;
-  accounted_ = now;
+  accounted_ = outcome_.now = now;
   if (turn_) {
     outcome_.busy += passed;
   } else if (waiters_ > 0) {
@@ -188,6 +188,7 @@ void SimulatedDevice::finish_run(Time now) {
   TenantOutcome& tenant = outcome_.tenants[turn_->turn.tenant.value];
   turn_->used += turn_->run;
   tenant.used += turn_->run;
+  if (turn_->turn.promised) tenant.promised += turn_->run;
   tenant.longest_turn = std::max(tenant.longest_turn, turn_->used);
   policy_->charge(turn_->turn.tenant, turn_->run, now);
   if (turn_->plan) turn_->plan->measured(turn_->run);

@@ -21,6 +21,7 @@ namespace fairgv::sched {
 /// One tenant's outcome on one device.
 struct TenantOutcome {
   Duration used{0};
+  Duration promised{0};             // the part in turns that served a guarantee
   Duration longest_turn{0};         // device time of one turn
   std::vector<Duration> waits;      // of its sessions, from wanting the device to having it
   std::vector<Duration> responses;  // of its bursts, from being ready to the end of their last command
@@ -31,6 +32,7 @@ struct DeviceOutcome {
   std::vector<TenantOutcome> tenants;
   Duration busy{0};
   Duration idle_though_wanted{0};  // somebody waited while nothing ran
+  Time now{};                      // up to which it counts
 };
 
 class SimulatedDevice {

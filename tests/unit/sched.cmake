@@ -9,6 +9,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/other_policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/probe_pace_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/promises_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/sim_tenant_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_test.cpp
