@@ -36,12 +36,22 @@ struct TenantBudget {
   /// The guarantee has been served up to this moment.
   std::optional<Time> guaranteed_until{};
   /// Use of the last second, for the ceiling; the oldest first. And the moment up to which the ceiling's pace
-  /// (sched/ceiling.hpp) is used.
+  /// (sched/promises/ceiling.hpp) is used.
   std::vector<UsedInterval> last_second{};
   std::optional<Time> paced_until{};
   /// Of a policy with reserves or credits.
   std::optional<ReserveState> reserve{};
 
+  /// Takes what a later look at a policy has found; the rest stays for a policy that knows it.
+  void update(const TenantBudget& later) {
+    if (later.ahead) ahead = later.ahead;
+    if (later.guaranteed_until) guaranteed_until = later.guaranteed_until;
+    if (later.paced_until) {
+      last_second = later.last_second;
+      paced_until = later.paced_until;
+    }
+    if (later.reserve) reserve = later.reserve;
+  }
   friend bool operator==(const TenantBudget&, const TenantBudget&) = default;
 };
 

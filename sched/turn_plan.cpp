@@ -4,8 +4,10 @@
 
 namespace fairgv::sched {
 
-TurnPlan::TurnPlan(Duration slice, CommandHistory& history)
-    : history_(history), slice_(std::max(slice, Duration(1))) {}
+TurnPlan::TurnPlan(Duration slice, CommandHistory& history, Duration in_flight)
+    : history_(history),
+      slice_(std::max(slice, Duration(1))),
+      in_flight_(in_flight > Duration(0) ? in_flight : std::max(slice_ / kInFlightFraction, kDefaultSlice)) {}
 
 bool TurnPlan::admits(CommandKind kind) const {
   if (sampling()) return false;
@@ -52,8 +54,7 @@ std::uint64_t TurnPlan::most_in_flight() const {
   if (run_commands_ == 0) return kMostInFlight;
   const Duration each = std::max(run_expected_ / static_cast<std::int64_t>(run_commands_),
                                  Duration(CommandHistory::kShortestCommand));
-  const Duration ahead = std::max(slice_ / kInFlightFraction, kDefaultSlice);
-  return std::clamp(static_cast<std::uint64_t>(ahead / each), kLeastInFlight, kMostInFlight);
+  return std::clamp(static_cast<std::uint64_t>(in_flight_ / each), kLeastInFlight, kMostInFlight);
 }
 
 bool TurnPlan::over() const {

@@ -41,8 +41,9 @@ class TurnPlan {
   static constexpr std::uint64_t kLeastInFlight = 2;
   static constexpr std::uint64_t kMostInFlight = 256;
 
-  // slice: device time meant for the turn; at least 1 ns. The history outlives the plan.
-  TurnPlan(Duration slice, CommandHistory& history);
+  // slice: device time meant for the turn; at least 1 ns. in_flight: the most that is in flight at a time, as
+  // predicted, but at least kLeastInFlight commands; 0: as above. The history outlives the plan.
+  TurnPlan(Duration slice, CommandHistory& history, Duration in_flight = Duration(0));
 
   // Whether a command of this kind may be issued without a synchronisation before it.
   bool admits(CommandKind kind) const;
@@ -77,6 +78,7 @@ class TurnPlan {
  private:
   CommandHistory& history_;
   const Duration slice_;
+  const Duration in_flight_;
   Duration used_{0};
   std::uint64_t commands_ = 0;
 

@@ -49,12 +49,12 @@ void read_target(JsonFields& fields, ControlRequest& request) {
 
 std::string to_text(const ControlRequest& request) {
   switch (request.command) {
-    case ControlRequest::Command::set:
-      if (request.memory) {
-        return json_text(
-            json{{"command", "set"}, {"tenant", request.tenant}, {"memory", to_text(*request.memory)}});
-      }
-      return json_text(json{{"command", "set"}, {"tenant", request.tenant}, {"weight", request.weight}});
+    case ControlRequest::Command::set: {
+      json message{{"command", "set"}, {"tenant", request.tenant}};
+      if (request.memory) message["memory"] = to_text(*request.memory);
+      add_to(message, request.wish);
+      return json_text(message);
+    }
     case ControlRequest::Command::set_policy: {
       json message{{"command", "policy"}, {"policy", request.policy}};
       if (request.device) message["device"] = *request.device;
@@ -103,12 +103,9 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   if (command == "set") {
     request.command = ControlRequest::Command::set;
     request.tenant = fields.string("tenant", kLongestText);
-    if (fields.has("memory")) {
-      request.memory = fields.memory_size("memory", "the memory");
-    } else {
-      request.weight =
-          static_cast<std::uint32_t>(fields.integer("weight", session::kMinWeight, session::kMaxWeight));
-    }
+    if (fields.has("memory")) request.memory = fields.memory_size("memory", "the memory");
+    request.wish = session::read_tenant_wish(fields);
+    if (!request.memory && request.wish.empty()) fields.fail("says nothing to set");
     if (fields.ok() && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");
     }

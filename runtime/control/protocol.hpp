@@ -3,7 +3,7 @@
 //
 //   {"command":"ps"}                                {"ok":true,"daemon":{...},"devices":[...],
 //                                                   "tenants":[...]}
-//   {"command":"set","tenant":"a","weight":3}       {"ok":true}; or with "memory":"1GiB" instead
+//   {"command":"set","tenant":"a","weight":3}       {"ok":true}; or with "memory":"1GiB", "min",
 //   {"command":"policy","policy":"fair"}            {"ok":true}; of all devices, or with "device":N of one
 //   {"command":"trace"}                             everything that was recorded since the last request on
 //                                                   this connection (trace_report.hpp); the first begins a
@@ -60,7 +60,7 @@ struct ControlRequest {
   Command command = Command::ps;
   /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, unless there is `session`
   std::string tenant;
-  std::uint32_t weight = 0;                // set, unless there is `memory`
+  session::TenantWish wish{};              // set
   std::string policy{};                    // set_policy
   std::optional<std::uint32_t> device{};   // set_policy, trace; none: all devices
   std::optional<MemorySize> memory{};      // set

@@ -8,14 +8,17 @@
 namespace fairgv::daemon {
 
 using control::ControlRequest;
+using session::to_text;
 
-Result<void> Adjustments::set_weight(const ControlRequest& request, const Account& by,
-                                     const std::string& by_text) {
-  FAIRGV_TRY(tenant,
-             tenancies_.registry().set_weight(request.tenant, request.weight, by.owner, by.administrator));
-  tenancies_.apply_weight(tenant.value());
-  log_.info(by, "tenant {}: weight {}, set by {}", tenant->name, tenant->weight, by_text);
-  return {};
+Result<void> Adjustments::set(const ControlRequest& request, const Account& by, const std::string& by_text) {
+  if (!request.wish.empty()) {
+    FAIRGV_TRY(tenant, tenancies_.registry().set(request.tenant, request.wish, by.owner, by.administrator));
+    tenancies_.apply_attributes(tenant.value());
+    const sched::TenantAttributes& now = tenant->attributes;
+    log_.info(by, "tenant {}: weight {}, min {}, max {}, class {}, set by {}", tenant->name, now.weight,
+              to_text(now.min), to_text(now.max), to_text(now.service), by_text);
+  }
+  return request.memory ? set_memory(request, by, by_text) : Result<void>();
 }
 
 Result<void> Adjustments::set_memory(const ControlRequest& request, const Account& by,

@@ -1,7 +1,8 @@
-// The changes of `fairgv set` while programs run: of a tenant's weight and memory, of a device's policy.
+// The changes of `fairgv set` while programs run: of a tenant's weight, promises and memory, of a device's
+// policy.
 //
-// Administrators may change all; a tenant's own user its weight and memory within the rules (tenants.hpp).
-// Used by the server's thread only.
+// Administrators may change all; a tenant's own user its weight, promises and memory within the rules
+// (tenants.hpp). Used by the server's thread only.
 #pragma once
 
 #include "runtime/base/result.hpp"
@@ -21,15 +22,15 @@ class Adjustments {
       : dispatch_(dispatch), tenancies_(tenancies), devices_(devices), log_(log) {}
 
   /// `by_text`: who that is, for the log.
-  Result<void> set_weight(const control::ControlRequest& request, const Account& by,
-                          const std::string& by_text);
-  Result<void> set_memory(const control::ControlRequest& request, const Account& by,
-                          const std::string& by_text);
+  Result<void> set(const control::ControlRequest& request, const Account& by, const std::string& by_text);
   /// The caller has seen to it that an administrator asks.
   Result<void> set_policy(const control::ControlRequest& request, const Account& by,
                           const std::string& by_text);
 
  private:
+  Result<void> set_memory(const control::ControlRequest& request, const Account& by,
+                          const std::string& by_text);
+
   DispatchLoop& dispatch_;
   Tenancies& tenancies_;
   const DeviceTable& devices_;

@@ -42,8 +42,7 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
     case control::ControlRequest::Command::ps:
       return report();
     case control::ControlRequest::Command::set:
-      return outcome(request->memory ? adjustments_.set_memory(request.value(), from.account, text_of(from))
-                                     : adjustments_.set_weight(request.value(), from.account, text_of(from)));
+      return outcome(adjustments_.set(request.value(), from.account, text_of(from)));
     case control::ControlRequest::Command::set_policy:
       if (!administrator) return only_administrators("choose a policy");
       return outcome(adjustments_.set_policy(request.value(), from.account, text_of(from)));

@@ -48,7 +48,7 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   FAIRGV_TRY(admission, needs_.entrance.admit({peer, account, client.fd(), hello.tenant},
                                               {sessions_.size(), sessions_.count_of(account.owner)}));
   FAIRGV_TRY(tenant,
-             needs_.tenancies.join(admission->tenant, admission->applicant, hello.weight, hello.memory));
+             needs_.tenancies.join(admission->tenant, admission->applicant, hello.wish, hello.memory));
   auto session = starter_.start(SessionId{++last_id_}, tenant.value(), peer, account, hello);
   if (session) {
     if (auto watched = watch(*session.value()); !watched) session = watched.error();
@@ -61,10 +61,10 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   started.client = std::move(client);
   (void)watch_client(started);
   tell_slicing_floor(started);
-  // A program that asked for a new weight asked for its whole tenant.
-  needs_.tenancies.apply_weight(tenant.value());
+  // A program that asked for a new weight or a promise asked for its whole tenant.
+  needs_.tenancies.apply_attributes(tenant.value());
   needs_.log.info(account, "session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value,
-                  tenant->name, tenant->weight, started.program, peer.pid, started.worker.pid());
+                  tenant->name, tenant->attributes.weight, started.program, peer.pid, started.worker.pid());
   sessions_.add(std::move(session).value());
   return {};
 }
@@ -212,8 +212,9 @@ void SessionTable::on_long_command(Session& session, const session::LongCommand&
 DispatchedSession SessionTable::dispatched(Session& session) const {
   return {.id = session.id,
           .tenant = session.tenant,
-          .weight = needs_.tenancies.weight_of(session.tenant),
+          .attributes = needs_.tenancies.attributes_of(session.tenant),
           .turns = &session.turns.page(),
+          .promises = session.turns.promises(),
           .header = &session.header.header(),
           .knock_fd = session.knock.get(),
           .devices = session.devices,
@@ -243,7 +244,7 @@ session::Welcome SessionTable::welcome_of(const Session& session) const {
   session::Welcome welcome;
   welcome.session = session.id.value;
   welcome.tenant = session.tenant_name;
-  welcome.weight = needs_.tenancies.weight_of(session.tenant);
+  welcome.weight = needs_.tenancies.attributes_of(session.tenant).weight;
   welcome.names = needs_.config.driver_names ? session::Names::driver : session::Names::fairgv;
   if (session.output) welcome.features |= session::kKernelOutput;
   welcome.features |=
@@ -349,10 +350,9 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   FAIRGV_TRY(taken, session_from(handed));
   Session& session = *taken.value();
   session.account = needs_.entrance.account_of(session.peer, session.client.fd());
-  FAIRGV_TRY(tenant,
-             needs_.tenancies.registry().join(
-                 session.tenant_name,
-                 {.uid = session.account.owner, .administrator = true, .runs_already = true}, std::nullopt));
+  FAIRGV_TRY(tenant, needs_.tenancies.registry().join(
+                         session.tenant_name,
+                         {.uid = session.account.owner, .administrator = true, .runs_already = true}, {}));
   session.tenant = tenant->id;
   auto done = watch(session);
   if (done) done = watch_client(session);

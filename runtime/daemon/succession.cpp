@@ -65,7 +65,7 @@ std::vector<TenantId> restore_tenants(const Handover& handover, const Estate& es
                                                                .probation = handed.probation,
                                                                .counts = handed.counts});
     ids.push_back(tenant.id);
-    estate.dispatch.restore_books(tenant.id, handed.books, tenant.weight, handed.entitled);
+    estate.dispatch.restore_books(tenant.id, handed.books, tenant.attributes, handed.entitled);
     estate.tenancies.memory().restore_totals(handed.name, handed.memory);
   }
   return ids;

@@ -1,7 +1,6 @@
 #include "runtime/session/identity.hpp"
 
 #include <cerrno>  // program_invocation_short_name
-#include <charconv>
 #include <cstdlib>
 
 #include "runtime/session/paths.hpp"
@@ -18,17 +17,6 @@ std::optional<std::string> variable(const char* name) {
 
 }  // namespace
 
-Result<std::uint32_t> parse_weight(const std::string& text, const std::string& source) {
-  std::uint32_t weight = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, weight);
-  if (code != std::errc{} || stop != end || weight < kMinWeight || weight > kMaxWeight) {
-    return Error{source + " is '" + text + "': a weight is an integer from " + std::to_string(kMinWeight) +
-                 " to " + std::to_string(kMaxWeight)};
-  }
-  return weight;
-}
-
 Result<ClientIdentity> identity_from_environment() {
   ClientIdentity identity;
   identity.socket_path = default_socket_path();
@@ -38,7 +26,19 @@ Result<ClientIdentity> identity_from_environment() {
   }
   if (const auto text = variable("FAIRGV_WEIGHT")) {
     FAIRGV_TRY(weight, parse_weight(*text, "FAIRGV_WEIGHT"));
-    identity.weight = weight.value();
+    identity.wish.weight = weight.value();
+  }
+  if (const auto text = variable("FAIRGV_MIN")) {
+    FAIRGV_TRY(min, parse_min(*text, "FAIRGV_MIN"));
+    identity.wish.min = min.value();
+  }
+  if (const auto text = variable("FAIRGV_MAX")) {
+    FAIRGV_TRY(max, parse_max(*text, "FAIRGV_MAX"));
+    identity.wish.max = max.value();
+  }
+  if (const auto text = variable("FAIRGV_CLASS")) {
+    FAIRGV_TRY(service, parse_service(*text, "FAIRGV_CLASS"));
+    identity.wish.service = service.value();
   }
   FAIRGV_TRY(slicing, parse_slicing_wish(variable("FAIRGV_SLICE").value_or(""), "FAIRGV_SLICE"));
   identity.slicing = slicing.value();

@@ -53,7 +53,7 @@ void read_tenant_fields(JsonFields& fields, Hello& hello) {
       fields.fail("is refused: " + tenant_name_error(*hello.tenant, "the tenant's name").message);
     }
   }
-  if (fields.has("weight")) hello.weight = fields.integer32("weight", kMinWeight, kMaxWeight);
+  hello.wish = read_tenant_wish(fields);
   if (fields.has("program")) hello.program = printable(fields.string("program", 4096), kLongestProgramName);
   if (fields.has("slice")) {
     const auto slicing = parse_slicing_wish(fields.string("slice", kLongestReason), "FAIRGV_SLICE");
@@ -110,7 +110,7 @@ std::string to_text(const Hello& hello) {
   }
   message["role"] = "tenant";
   message["tenant"] = hello.tenant ? json(*hello.tenant) : json();
-  message["weight"] = hello.weight ? json(*hello.weight) : json();
+  add_to(message, hello.wish);
   message["program"] = hello.program;
   message["pid"] = hello.pid;
   if (hello.slicing != SlicingWish{}) message["slice"] = to_text(hello.slicing);

@@ -24,7 +24,8 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
-#include "runtime/session/slicing_wish.hpp"
+#include "runtime/session/wish/slicing_wish.hpp"
+#include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::session {
@@ -72,10 +73,10 @@ struct Hello {
   std::uint64_t features = kFeatures;  // bit set of Feature
   Role role = Role::tenant;
   // For role tenant only.
-  std::optional<std::string> tenant;    // none: the user's name
-  std::optional<std::uint32_t> weight;  // none: the configuration decides
-  std::string program;                  // for people to read
-  std::int64_t pid = 0;                 // for people to read: the daemon asks the kernel
+  std::optional<std::string> tenant;  // none: the user's name
+  TenantWish wish{};
+  std::string program;   // for people to read
+  std::int64_t pid = 0;  // for people to read: the daemon asks the kernel
   SlicingWish slicing{};
   std::optional<MemorySize> memory{};  // none: the configuration decides
   /// A daemon without kCuda does not know it, and would start a worker for OpenCL.

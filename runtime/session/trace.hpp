@@ -5,7 +5,8 @@
 // so; the daemon reads it. A full ring loses the newest records, and `lost` counts them. The daemon believes
 // nothing in it: records are copied, then checked (daemon/trace/trace.hpp).
 //
-//   TurnPage | to a multiple of 4096 | TraceHeader | kTraceSlots slots of a ring (ring/spsc_ring.hpp)
+//   TurnPage | to a multiple of 4096 | TraceHeader | kTraceSlots slots of a ring (ring/spsc_ring.hpp) | to a
+//   multiple of 4096 | TurnPromises
 //
 // Records of the ring: kCommandRecord with a TracedCommand and kCallRecord with a TracedCall, their tag the
 // number of a name; kNameRecord with the text of the name whose number is the tag. A name comes before the

@@ -13,7 +13,9 @@ namespace fairgv::session {
 namespace {
 
 constexpr std::uint64_t kTraceOffset = round_up_to_page(sizeof(TurnPage));
-constexpr std::uint64_t kFileBytes = kTraceOffset + sizeof(TraceHeader) + kTraceSlots * ring::kSlotBytes;
+constexpr std::uint64_t kTraceEnd = kTraceOffset + sizeof(TraceHeader) + kTraceSlots * ring::kSlotBytes;
+constexpr std::uint64_t kPromisesOffset = round_up_to_page(kTraceEnd);
+constexpr std::uint64_t kFileBytes = kPromisesOffset + sizeof(TurnPromises);
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -39,8 +41,9 @@ Result<TurnMemory> TurnMemory::attach(UniqueFd fd) {
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   const bool sealed = seals >= 0 && (seals & kSeals) == kSeals && ::fstat(fd.get(), &file) == 0;
   const auto bytes = static_cast<std::uint64_t>(file.st_size);
-  // The page alone: of a daemon before this one, which knew no traces.
-  if (!sealed || (bytes != kFileBytes && bytes != sizeof(TurnPage))) {
+  // Of a daemon before this one: the page alone, or the page and the traces.
+  const bool known = bytes == kFileBytes || bytes == kTraceEnd || bytes == sizeof(TurnPage);
+  if (!sealed || !known) {
     return Error{"the turn page's descriptor is not a sealed memory file of " + std::to_string(kFileBytes) +
                  " bytes"};
   }
@@ -49,10 +52,15 @@ Result<TurnMemory> TurnMemory::attach(UniqueFd fd) {
 }
 
 std::optional<TraceMemory> TurnMemory::trace() {
-  if (mapping_.size() < kFileBytes) return std::nullopt;
+  if (mapping_.size() < kTraceEnd) return std::nullopt;
   std::byte* const place = mapping_.data() + kTraceOffset;
   auto* const header = static_cast<TraceHeader*>(static_cast<void*>(place));
   return TraceMemory{{&header->ring, place + sizeof(TraceHeader), kTraceSlots}, &header->lost};
+}
+
+TurnPromises* TurnMemory::promises() {
+  if (mapping_.size() < kFileBytes) return nullptr;
+  return static_cast<TurnPromises*>(static_cast<void*>(mapping_.data() + kPromisesOffset));
 }
 
 }  // namespace fairgv::session

@@ -99,6 +99,23 @@ struct TurnPage {
   DeviceTurn devices[kMaxDevices];
 };
 
+/// More of one device's turn, behind the traces in the file, since the page has no room left. A worker or a
+/// daemon of an earlier release does without.
+struct alignas(64) TurnPromise {
+  // Dispatcher writes, ordered by `state` becoming held: the most device time in flight, as predicted, in
+  // nanoseconds, but at least two commands; 0: no bound.
+  std::atomic<std::uint64_t> in_flight_ns{0};
+  // The same: no command that is predicted to take longer begins in this turn; 0: none is too long.
+  std::atomic<std::uint64_t> cost_limit_ns{0};
+  // Worker writes, before its state becomes wanting: the predicted time of the command for which it wants the
+  // turn, in nanoseconds; 0: unknown. The dispatcher believes it within bounds only. Relaxed.
+  std::atomic<std::uint64_t> next_cost_ns{0};
+};
+
+struct TurnPromises {
+  TurnPromise devices[kMaxDevices];
+};
+
 namespace detail {
 
 /// Moves the state if it still is what was seen. Release: the other side's acquiring look sees earlier
@@ -144,16 +161,20 @@ class WorkerTurn {
   DeviceTurn& turn_;
 };
 
-/// How the device may be used in a turn; see slice_ns and depth above.
+/// How the device may be used in a turn; see slice_ns, depth and TurnPromise above.
 struct TurnTerms {
   std::chrono::nanoseconds slice{0};
   std::uint32_t depth = 0;
+  std::chrono::nanoseconds in_flight{0};
+  std::chrono::nanoseconds cost_limit{0};
 };
 
 /// The dispatcher's moves. A look may find a state that is not in the protocol: workers write to the page.
 class DispatcherTurn {
  public:
-  explicit DispatcherTurn(DeviceTurn& turn) : turn_(turn) {}
+  /// promise: null if the session's file has none.
+  explicit DispatcherTurn(DeviceTurn& turn, TurnPromise* promise = nullptr)
+      : turn_(turn), promise_(promise) {}
 
   TurnState look() const {
     // Acquire: pairs with the worker's releases; used_ns is seen with the end of a turn.
@@ -166,6 +187,12 @@ class DispatcherTurn {
     // Relaxed: ordered by the state.
     turn_.slice_ns.store(static_cast<std::uint64_t>(terms.slice.count()), std::memory_order_relaxed);
     turn_.depth.store(terms.depth, std::memory_order_relaxed);
+    if (promise_ != nullptr) {
+      promise_->in_flight_ns.store(static_cast<std::uint64_t>(terms.in_flight.count()),
+                                   std::memory_order_relaxed);
+      promise_->cost_limit_ns.store(static_cast<std::uint64_t>(terms.cost_limit.count()),
+                                    std::memory_order_relaxed);
+    }
     return detail::move_turn(turn_.state, TurnState::wanting, TurnState::held);
   }
 
@@ -177,6 +204,7 @@ class DispatcherTurn {
 
  private:
   DeviceTurn& turn_;
+  TurnPromise* promise_;
 };
 
 /// A worker knocks: "look at my turn". False if it must try again. The dispatcher hears every write to the
@@ -194,6 +222,8 @@ class TurnMemory {
   TurnPage& page() { return *static_cast<TurnPage*>(static_cast<void*>(mapping_.data())); }
   /// None in an older daemon's file.
   std::optional<TraceMemory> trace();
+  /// Null in an older daemon's file.
+  TurnPromises* promises();
 
  private:
   TurnMemory(UniqueFd fd, Mapping mapping) : fd_(std::move(fd)), mapping_(std::move(mapping)) {}

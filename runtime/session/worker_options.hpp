@@ -12,7 +12,7 @@
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/slicing_wish.hpp"
+#include "runtime/session/wish/slicing_wish.hpp"
 #include "sched/command_history.hpp"
 #include "slicing/planner.hpp"
 

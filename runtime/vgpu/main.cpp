@@ -71,6 +71,7 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
     long_commands.held(command.lane()->device(), command.name(), why_whole, held, now);
   };
   const auto device_turns = std::span(turns->page().devices).first(ready.devices.size());
+  if (session::TurnPromises* const promises = turns->promises()) settings.promises = promises->devices;
   std::optional<Tracer> tracer;
   if (const auto trace_memory = turns->trace())
     settings.tracer = &tracer.emplace(*trace_memory, device_turns);

@@ -28,7 +28,7 @@
 //    ahead of virtual time. The turn of another class is asked for at once. Tags do not change, so they gain
 //    no device time by it. While such a tenant is about, others keep only as much in flight as keeps the
 //    device busy.
-// 2. Guarantees that are due (sched/guarantees.hpp), while several tenants have work. The time that a
+// 2. Guarantees that are due (sched/promises/guarantees.hpp), while several tenants have work. The time that a
 //    guarantee takes is not charged to the start tag: weights share what is not promised.
 // 3. Normal and latency tenants by their tags.
 // 4. Batch tenants by tags of their own, when no other has work, and for the floor of their class, which is a
@@ -44,7 +44,7 @@
 #include "sched/fair_queue.hpp"
 #include "sched/policy.hpp"
 #include "sched/probe_pace.hpp"
-#include "sched/promises.hpp"
+#include "sched/promises/promises.hpp"
 
 namespace fairgv::sched {
 

@@ -145,7 +145,7 @@ void SimulatedDevice::grant_next(Time now) {
   turn_.emplace(session, *decision.turn, now, waiters_ == 0);
   const bool ends = !turn_->alone || turn_->turn.bounded;
   if (ends && turn_->turn.end == TurnEnd::measured)
-    turn_->plan.emplace(turn_->turn.slice, sessions_[session].history);
+    turn_->plan.emplace(turn_->turn.slice, sessions_[session].history, turn_->turn.in_flight);
   policy_->begin(turn_->turn.tenant, now);
   plan_review(now);
   issue_run(now);
@@ -154,24 +154,15 @@ void SimulatedDevice::grant_next(Time now) {
 bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
   if (turn_->turn.depth > 0 && in_flight >= turn_->turn.depth) return false;
   if (turn_->plan) {
-    return turn_->plan->admits(kKernel) &&
-           in_flight < std::min(turn_->plan->most_in_flight(), most_in_flight(TurnPlan::kMostInFlight));
+    return turn_->plan->admits(kKernel) && in_flight < turn_->plan->most_in_flight();
   }
   if (turn_->turn.end == TurnEnd::clock) return in_flight < model_.queue_depth;
   // The bound of a worker on a lone program's commands in flight (runtime/vgpu/turn/turn_meter.hpp).
-  return in_flight < most_in_flight(count_in(model_.slices.alone()));
-}
-
-/// Commands of the holder that fill so much time, but at least as many as keep the device busy.
-std::uint64_t SimulatedDevice::count_in(Duration time) const {
+  const Duration alone = model_.slices.alone();
+  const Duration bound = turn_->turn.in_flight > Duration(0) ? std::min(turn_->turn.in_flight, alone) : alone;
   const Duration kernel = std::max(kernels_[turn_->turn.tenant.value], Duration(1));
-  return std::clamp(static_cast<std::uint64_t>(time / kernel), TurnPlan::kLeastInFlight,
-                    TurnPlan::kMostInFlight);
-}
-
-std::uint64_t SimulatedDevice::most_in_flight(std::uint64_t limit) const {
-  const Duration bound = turn_->turn.in_flight;
-  return bound > Duration(0) ? std::min(limit, count_in(bound)) : limit;
+  return in_flight < std::clamp(static_cast<std::uint64_t>(bound / kernel), TurnPlan::kLeastInFlight,
+                                TurnPlan::kMostInFlight);
 }
 
 void SimulatedDevice::issue_run(Time now) {

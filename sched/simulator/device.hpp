@@ -90,8 +90,6 @@ class SimulatedDevice {
   void grant_next(Time now);
   void issue_run(Time now);
   bool may_issue(std::uint64_t in_flight) const;
-  std::uint64_t count_in(Duration time) const;
-  std::uint64_t most_in_flight(std::uint64_t limit) const;
   void finish_run(Time now);
   bool turn_is_over(Time now) const;
   void end_turn(Time now);

@@ -106,14 +106,17 @@ std::vector<Bytes> daemon_seeds() {
   control.role = session::Hello::Role::control;
   session::Hello tenant;
   tenant.tenant = "alice";
-  tenant.weight = 3;
+  tenant.wish = {.weight = 3,
+                 .min = sched::Reservation{std::chrono::milliseconds(5), std::chrono::milliseconds(50)},
+                 .max = sched::Share{500'000},
+                 .service = session::ServiceWish{sched::ServiceClass::batch}};
   tenant.program = "a program";
   tenant.slicing = {session::SlicingWish::Kind::blocks, 1500};
   using Command = control::ControlRequest::Command;
   control::ControlRequest weight;
   weight.command = Command::set;
   weight.tenant = "alice";
-  weight.weight = 4;
+  weight.wish = tenant.wish;
   control::ControlRequest policy;
   policy.command = Command::set_policy;
   policy.policy = "round-robin";

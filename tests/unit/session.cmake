@@ -11,6 +11,7 @@ add_executable(session_test
   session/near_word_test.cpp
   session/own_files_test.cpp
   session/slicing_wish_test.cpp
+  session/tenant_wish_test.cpp
   session/time_slice_test.cpp
   session/trusted_daemon_test.cpp
   session/trusted_path_test.cpp

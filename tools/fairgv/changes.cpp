@@ -53,7 +53,7 @@ Result<Change> weight_change(const std::string& tenant, const std::string& text,
   Change change;
   change.request.command = ControlRequest::Command::set;
   change.request.tenant = tenant;
-  change.request.weight = weight.value();
+  change.request.wish.weight = weight.value();
   change.done = fmt::format("{}: weight {}", tenant, weight.value());
   return change;
 }

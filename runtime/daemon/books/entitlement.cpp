@@ -2,18 +2,20 @@
 
 namespace fairgv::daemon {
 
-void Entitlement::set(TenantId id, std::uint32_t weight, Time now) {
+void Entitlement::count(TenantId id, std::uint32_t weight, double min, Time now) {
   Tenant& tenant = tenants_[id];
   per_weight_ = per_weight(now);
   changed_ = now;
-  tenant.sum += tenant.weight * (per_weight_ - tenant.since);
+  tenant.sum += tenant.grown(per_weight_, now);
   tenant.since = per_weight_;
+  tenant.set_at = now;
   weights_ = weights_ - tenant.weight + weight;
+  mins_ += min - tenant.min;
   tenant.weight = weight;
-  // Begins anew when there are no sessions: the number would otherwise grow, and a double would lose
-  // precision.
+  tenant.min = min;
+  // Begins anew when there are no sessions: the numbers would otherwise lose precision.
   if (weights_ != 0) return;
-  per_weight_ = 0;
+  per_weight_ = mins_ = 0;
   for (auto& [other, each] : tenants_) each.since = 0;
 }
 
@@ -21,23 +23,25 @@ Entitlement::Duration Entitlement::of(TenantId id, Time now) const {
   const auto found = tenants_.find(id);
   if (found == tenants_.end()) return Duration(0);
   const Tenant& tenant = found->second;
-  return Duration(static_cast<std::int64_t>(tenant.sum + tenant.weight * (per_weight(now) - tenant.since)));
+  return Duration(static_cast<std::int64_t>(tenant.sum + tenant.grown(per_weight(now), now)));
 }
 
 double Entitlement::share(TenantId id) const {
   const auto found = tenants_.find(id);
   if (found == tenants_.end() || weights_ == 0) return 0;
-  return static_cast<double>(found->second.weight) / static_cast<double>(weights_);
+  const Tenant& tenant = found->second;
+  return tenant.min + (1 - mins_) * tenant.weight / static_cast<double>(weights_);
 }
 
 void Entitlement::forget(TenantId id, Time now) {
-  set(id, 0, now);
+  remove(id, now);
   tenants_.erase(id);
 }
 
 double Entitlement::per_weight(Time now) const {
   if (weights_ == 0) return per_weight_;
-  return per_weight_ + static_cast<double>((now - changed_).count()) / static_cast<double>(weights_);
+  return per_weight_ +
+         (1 - mins_) * static_cast<double>((now - changed_).count()) / static_cast<double>(weights_);
 }
 
 }  // namespace fairgv::daemon

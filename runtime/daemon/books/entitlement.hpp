@@ -1,7 +1,7 @@
-// How much of a device's time tenants were entitled to: while a tenant has sessions, its weight over the
-// weights of all tenants that have sessions, summed up over time. The entitlements of all tenants add up to
-// the time during which anybody had a session. It is the same on every device, since every session may use
-// every device.
+// How much of a device's time tenants were entitled to, summed up over time: while a tenant has sessions, its
+// guarantee, and of what is not guaranteed its weight over the weights of all tenants that have sessions. The
+// entitlements of all tenants add up to the time during which anybody had a session. It is the same on every
+// device, since every session may use every device. Ceilings are left out.
 //
 // Costs nothing while nothing changes, whatever the number of tenants: it keeps how much one unit of weight
 // has been entitled to so far, and for each tenant where that stood when its weight last changed.
@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "runtime/daemon/tenants/ids.hpp"
+#include "sched/attributes.hpp"
 
 namespace fairgv::daemon {
 
@@ -22,8 +23,12 @@ class Entitlement {
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::nanoseconds;
 
-  /// From now on the tenant counts with this weight; 0: it has no sessions.
-  void set(TenantId id, std::uint32_t weight, Time now);
+  /// From now on the tenant counts with these attributes.
+  void set(TenantId id, const sched::TenantAttributes& attributes, Time now) {
+    count(id, attributes.weight, attributes.min.share().fraction(), now);
+  }
+  /// It has no sessions from now on.
+  void remove(TenantId id, Time now) { count(id, 0, 0, now); }
   /// In its life, until now.
   Duration of(TenantId id, Time now) const;
   /// Its share of each device now, 0 to 1.
@@ -35,14 +40,22 @@ class Entitlement {
  private:
   struct Tenant {
     std::uint32_t weight = 0;
+    double min = 0;    // guaranteed, 0 to 1
     double since = 0;  // per_weight_ when its weight was set
+    Time set_at{};     // ... and the time
     double sum = 0;    // nanoseconds, until then
+
+    double grown(double per_weight, Time now) const {
+      return weight * (per_weight - since) + min * static_cast<double>((now - set_at).count());
+    }
   };
 
+  void count(TenantId id, std::uint32_t weight, double min, Time now);
   double per_weight(Time now) const;
 
   std::unordered_map<TenantId, Tenant> tenants_;
   std::uint64_t weights_ = 0;
+  double mins_ = 0;        // all guarantees
   double per_weight_ = 0;  // nanoseconds, until changed_
   Time changed_{};
 };

@@ -95,6 +95,10 @@ Result<std::vector<std::string>> drop_ins(const std::string& path) {
 TenantRule filled_up(TenantRule rule, const TenantRule& from) {
   if (!rule.weight && !rule.max_weight) rule.weight = from.weight;
   if (!rule.max_weight) rule.max_weight = from.max_weight;
+  if (!rule.min && !rule.allow_min) rule.min = from.min;
+  if (!rule.max) rule.max = from.max;
+  if (!rule.service) rule.service = from.service;
+  if (!rule.allow_min) rule.allow_min = from.allow_min;
   if (!rule.memory) rule.memory = from.memory;
   if (!rule.session_limit) rule.session_limit = from.session_limit;
   return rule;
@@ -121,8 +125,13 @@ const DeviceRule& DeviceRules::of(std::uint32_t device) const {
 TenantRule TenantRules::of(const std::string& name, const std::string& class_name) const {
   const auto found = by_name.find(name);
   const TenantRule own = found == by_name.end() ? TenantRule() : found->second;
-  const auto of_class = classes.find(own.class_name.empty() ? class_name : own.class_name);
-  return of_class == classes.end() ? own : filled_up(own, of_class->second);
+  const std::string& wanted = own.class_name.empty() ? class_name : own.class_name;
+  const auto of_class = classes.find(wanted);
+  if (of_class != classes.end()) return filled_up(own, of_class->second);
+  if (wanted.empty()) return own;
+  // The classes of service need no table.
+  const auto service = session::parse_service(wanted, "");
+  return service ? filled_up(own, TenantRule{.service = service.value()}) : own;
 }
 
 Result<Config> parse_config(const std::vector<ConfigText>& texts) {

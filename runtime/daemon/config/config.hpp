@@ -19,6 +19,7 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/session/worker_options.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/slice_rule.hpp"
@@ -32,11 +33,15 @@ inline constexpr std::size_t kMostConnections = 1'024;
 
 /// [tenant."name"]: the administrator's rule for one tenant.
 struct TenantRule {
-  std::optional<std::uint32_t> weight{};       // pinned: what programs ask for is ignored
-  std::optional<std::uint32_t> max_weight{};   // caps what programs ask for
-  std::optional<uid_t> uid{};                  // only this user may use the name
-  std::optional<MemorySize> memory{};          // the most that it may hold of a device
-  std::optional<MemorySize> memory_reserve{};  // kept free of others while it does not hold it
+  std::optional<std::uint32_t> weight{};          // pinned: what programs ask for is ignored
+  std::optional<std::uint32_t> max_weight{};      // caps what programs ask for
+  std::optional<sched::Reservation> min{};        // pinned, as the weight
+  std::optional<sched::Share> max{};              // a ceiling; programs may ask for less
+  std::optional<session::ServiceWish> service{};  // pinned
+  std::optional<sched::Share> allow_min{};        // the most that programs may ask for
+  std::optional<uid_t> uid{};                     // only this user may use the name
+  std::optional<MemorySize> memory{};             // the most that it may hold of a device
+  std::optional<MemorySize> memory_reserve{};     // kept free of others while it does not hold it
   std::optional<std::uint32_t> session_limit{};
   std::string class_name{};  // the rest is as in [class."class_name"]; empty: none
 };
@@ -58,8 +63,12 @@ struct MatchRule {
 struct TenantRules {
   std::uint32_t default_weight = sched::kDefaultWeight;  // for programs that ask for none
   std::uint32_t max_weight = sched::kMaxWeight;          // the most that programs may ask for
-  MemorySize default_memory = kWholeDevice;              // of tenants without a rule
-  bool free_names = true;            // else only the user's own and those that are reserved
+  sched::Share allow_min{};                              // the largest guarantee that programs may ask for
+  std::vector<std::string> allow_service{"normal", "batch"};  // classes that programs may ask for
+  sched::Share promise_limit{900'000};  // of all guarantees and the floor of the batch class together
+  bool refuse_overbooked = true;  // a guarantee that does not fit; else its tenant becomes a batch tenant
+  MemorySize default_memory = kWholeDevice;  // of tenants without a rule
+  bool free_names = true;                    // else only the user's own and those that are reserved
   bool subordinate_to_owner = true;  // subordinate user ids count for their owner; else each for itself
   std::uint32_t session_limit = kMostSessions;  // of each tenant
   std::map<std::string, TenantRule> by_name;

@@ -2,6 +2,7 @@
 
 #include "runtime/base/near_word.hpp"
 #include "runtime/daemon/config/options.hpp"
+#include "sched/promises/promises.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -37,11 +38,41 @@ void check_max_weight(const TenantRule& rule, const std::string& title, const Se
 void check_class(const std::string& name, const std::string& title, const SectionSettings& section,
                  const Config& config, ConfigErrors& errors) {
   if (name.empty() || config.tenants.classes.contains(name)) return;
+  if (session::parse_service(name, "")) return;  // the classes of service need no table
   std::vector<std::string> known;
   for (const auto& [each, rule] : config.tenants.classes) known.push_back(each);
   errors.add(section.values.at("class").place, "class in " + title + ": there is no " + class_title(name) +
                                                    ": " + did_you_mean(name, known) +
                                                    "add it, or leave class out");
+}
+
+/// A promise must be possible: the guarantee below the ceiling, and all guarantees below the limit.
+void check_promise(const std::string& name, const std::string& title, const SectionSettings& section,
+                   const Config& config, ConfigErrors& errors) {
+  const TenantRule rule = config.tenants.of(name);
+  if (!rule.min || !rule.max || rule.min->share() <= *rule.max) return;
+  const auto own = section.values.find(section.values.contains("min") ? "min" : "max");
+  if (own == section.values.end()) return;  // the class has both, and is told
+  errors.add(own->second.place, "min in " + title + " is " + session::to_text(*rule.min) +
+                                    ", more than max, " + session::to_text(*rule.max) +
+                                    ": lower the one or raise the other");
+}
+
+void check_promise_limit(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  sched::Share sum = sched::Promises::kBatchFloor.share();
+  const ConfigPlace* last = nullptr;
+  for (const auto& [name, section] : settings.tenants) {
+    const TenantRule& rule = config.tenants.by_name.at(name);
+    if (!rule.min) continue;
+    sum.ppm += rule.min->share().ppm;
+    last = &section.values.at("min").place;
+    if (sum <= config.tenants.promise_limit) continue;
+    errors.add(*last, "min in " + tenant_title(name) + ": the guarantees add up to " + session::to_text(sum) +
+                          " with the floor of the batch class, more than " +
+                          session::to_text(config.tenants.promise_limit) +
+                          ", the promise_limit in [tenants]: lower them or raise that");
+    return;
+  }
 }
 
 void check_tenants(const Config& config, const Settings& settings, ConfigErrors& errors) {
@@ -53,11 +84,13 @@ void check_tenants(const Config& config, const Settings& settings, ConfigErrors&
   for (const auto& [name, section] : settings.tenants) {
     const TenantRule& rule = config.tenants.by_name.at(name);
     if (weights_known) check_max_weight(rule, tenant_title(name), section, config, errors);
+    check_promise(name, tenant_title(name), section, config, errors);
     if (!settings.unread) check_class(rule.class_name, tenant_title(name), section, config, errors);
   }
   for (std::size_t i = 0; i < settings.matches.size() && !settings.unread; ++i) {
     check_class(config.tenants.matches[i].class_name, match_title(i), settings.matches[i], config, errors);
   }
+  if (!settings.unread) check_promise_limit(config, settings, errors);
 }
 
 void check_kept_sessions(const Config& config, const Settings& settings, ConfigErrors& errors) {

@@ -128,6 +128,43 @@ OptionAccess<DeviceRule> slice_field() {
           }};
 }
 
+/// A part of a tenant's entitlement, in the text that people write (session/wish/tenant_wish.hpp).
+template <class Rule, class T>
+OptionAccess<Rule> wish_field(std::optional<T> Rule::*member,
+                              Result<T> (*parse)(const std::string&, const std::string&)) {
+  return {[=](Rule& rule, const OptionValue& value) -> std::string {
+            const auto parsed = parse(std::get<std::string>(value), "it");
+            if (!parsed) return parsed.error().message;
+            rule.*member = parsed.value();
+            return "";
+          },
+          [=](const Rule& rule) -> std::optional<OptionValue> {
+            if (!(rule.*member)) return std::nullopt;
+            return OptionValue(session::to_text(*(rule.*member)));
+          }};
+}
+
+/// A part of a device as text, "20%" or "none"; from the least to the most that the option allows.
+template <class Rule>
+OptionAccess<Rule> share_field(sched::Share Rule::*member) {
+  return {[=](Rule& rule, const OptionValue& value) -> std::string {
+            const auto& text = std::get<std::string>(value);
+            const auto share =
+                text == "none" ? Result<sched::Share>(sched::Share{}) : session::parse_max(text, "it");
+            if (!share) return "it is '" + text + "': a part of the device is none or 0.1% to 100%, as 50%";
+            rule.*member = share.value();
+            return "";
+          },
+          [=](const Rule& rule) -> std::optional<OptionValue> {
+            const sched::Share share = rule.*member;
+            return OptionValue(share.ppm == 0 ? std::string("none") : session::to_text(share));
+          }};
+}
+
+bool is_service_name(std::string_view name) {
+  return name == "normal" || name == "latency" || name == "batch";
+}
+
 /// A field of what workers are told: a row with it needs no other line for its way there.
 template <class T>
 OptionAccess<Config> tuning(T session::WorkerTuning::*member) {
@@ -313,6 +350,22 @@ ConfigOptions<Config> tenants_options() {
       {{"default_weight", kWeights, "", Applies::at_once, "",
         "Of a tenant whose programs ask for none. Not more than `max_weight`."},
        in(&TenantRules::default_weight)},
+      {{"allow_min", TextType{}, "", Applies::new_programs, "",
+        "The largest guarantee that programs may ask for, as \"20%\"; administrators may ask for more (see "
+        "Promises)."},
+       within(&Config::tenants, share_field(&TenantRules::allow_min))},
+      {{"allow_class", ListType{3, is_service_name, "normal, latency or batch"}, "", Applies::new_programs,
+        "", "The classes of service that programs may ask for; administrators may ask for any."},
+       in(&TenantRules::allow_service)},
+      {{"promise_limit", TextType{}, "", Applies::new_programs, "",
+        "The most of each device that may be promised: all guarantees together, and the floor of the batch "
+        "class."},
+       within(&Config::tenants, share_field(&TenantRules::promise_limit))},
+      {{"overbooked", ChoiceType{{"refuse", "background"}}, "", Applies::new_programs, "",
+        "What becomes of a program whose guarantee does not fit any more: it is refused, or its tenant has "
+        "no "
+        "guarantee and is of the batch class."},
+       within(&Config::tenants, words_field(&TenantRules::refuse_overbooked, "refuse", "background"))},
       {{"default_memory", DeviceMemoryType{}, "", Applies::at_once, "",
         "The most memory of each device that a tenant may hold of which nothing else is said."},
        in(&TenantRules::default_memory)},
@@ -430,6 +483,22 @@ const ConfigOptions<TenantRule>& class_options() {
       {{"max_weight", kWeights, "", Applies::at_once, "as in [tenants]",
         "The most that its programs may ask for. Not more than in [tenants]."},
        field(&TenantRule::max_weight)},
+      {{"min", TextType{}, "", Applies::at_once, "what its programs ask for within `allow_min`, or none",
+        "The part of each device that the tenant has for certain while it has work: \"20%\", or device time "
+        "in a period, \"5ms/50ms\", or \"none\" (see Promises)."},
+       wish_field(&TenantRule::min, session::parse_min)},
+      {{"max", TextType{}, "", Applies::at_once, "the whole device, or what its programs ask for",
+        "The most of each device that the tenant may use in any second, as \"50%\", also when nobody else "
+        "wants it."},
+       wish_field(&TenantRule::max, session::parse_max)},
+      {{"service", TextType{}, "", Applies::at_once,
+        "what its programs ask for within `allow_class`, or normal",
+        "The tenant's class of service: \"normal\"; \"latency\" or, with the wanted time from waking to its "
+        "turn, \"latency:5ms\"; \"batch\" (see Promises)."},
+       wish_field(&TenantRule::service, session::parse_service)},
+      {{"allow_min", TextType{}, "", Applies::new_programs, "as in [tenants]",
+        "The largest guarantee that its programs may ask for."},
+       wish_field(&TenantRule::allow_min, session::parse_max)},
       {{"memory", DeviceMemoryType{}, "", Applies::at_once, "`default_memory`",
         "The most memory of each device that the tenant may hold."},
        field(&TenantRule::memory)},

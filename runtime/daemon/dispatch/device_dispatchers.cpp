@@ -61,10 +61,9 @@ void DeviceDispatchers::add_session(const DispatchedSession& session, Time now) 
   for (std::size_t device = 0; device < session.devices.size(); ++device) {
     const PlaceId place(session.id, session.devices.host(device));
     Dispatcher& dispatcher = of(place.device);
-    dispatcher.add_tenant(session.tenant, session.weight, now);
-    dispatcher.set_weight(session.tenant, session.weight, now);
-    dispatcher.add_session(place, session.tenant, session.turns->devices[device], *session.header, now,
-                           session.ran);
+    dispatcher.add_tenant(session.tenant, session.attributes, now);
+    dispatcher.set_attributes(session.tenant, session.attributes, now);
+    dispatcher.add_session(place, session.tenant, pages(session, device), now, session.ran);
     dispatcher.set_suspended(place, session.suspended, now);
   }
   join(session, now);
@@ -77,28 +76,34 @@ void DeviceDispatchers::adopt_session(const DispatchedSession& session, const Se
   for (std::size_t device = 0; device < session.devices.size(); ++device) {
     const PlaceId place(session.id, session.devices.host(device));
     Dispatcher& dispatcher = of(place.device);
-    dispatcher.add_tenant(session.tenant, session.weight, now);
-    dispatcher.adopt_session(place, session.tenant, session.turns->devices[device], *session.header,
-                             used[device], now, work[device], turns[device], session.ran);
+    dispatcher.add_tenant(session.tenant, session.attributes, now);
+    dispatcher.adopt_session(place, session.tenant, pages(session, device), used[device], now, work[device],
+                             turns[device], session.ran);
     dispatcher.set_suspended(place, session.suspended, now);
   }
   join(session, now);
 }
 
-void DeviceDispatchers::join(const DispatchedSession& session, Time now) {
-  sessions_[session.id] = {session.tenant, session.knock_fd, session.devices, session.suspended};
-  if (!session.suspended) enter(session.tenant, session.weight, now);
+Dispatcher::SessionPages DeviceDispatchers::pages(const DispatchedSession& session, std::size_t device) {
+  session::TurnPromise* const promise =
+      session.promises == nullptr ? nullptr : &session.promises->devices[device];
+  return {session.turns->devices[device], promise, *session.header};
 }
 
-void DeviceDispatchers::enter(TenantId id, std::uint32_t weight, Time now) {
+void DeviceDispatchers::join(const DispatchedSession& session, Time now) {
+  sessions_[session.id] = {session.tenant, session.knock_fd, session.devices, session.suspended};
+  if (!session.suspended) enter(session.tenant, session.attributes, now);
+}
+
+void DeviceDispatchers::enter(TenantId id, const sched::TenantAttributes& attributes, Time now) {
   ++members_[id];
-  entitlement_.set(id, weight, now);
+  entitlement_.set(id, attributes, now);
 }
 
 void DeviceDispatchers::leave(TenantId id, Time now) {
   if (--members_[id] != 0) return;
   members_.erase(id);
-  entitlement_.set(id, 0, now);
+  entitlement_.remove(id, now);
 }
 
 void DeviceDispatchers::remove_session(SessionId id, Time now) {
@@ -108,7 +113,8 @@ void DeviceDispatchers::remove_session(SessionId id, Time now) {
   sessions_.erase(id);
 }
 
-bool DeviceDispatchers::set_suspended(SessionId id, bool suspended, std::uint32_t weight, Time now) {
+bool DeviceDispatchers::set_suspended(SessionId id, bool suspended, const sched::TenantAttributes& attributes,
+                                      Time now) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return false;
   Member& member = found->second;
@@ -116,7 +122,7 @@ bool DeviceDispatchers::set_suspended(SessionId id, bool suspended, std::uint32_
   if (suspended) {
     leave(member.tenant, now);
   } else {
-    enter(member.tenant, weight, now);
+    enter(member.tenant, attributes, now);
   }
   at_places(id, [suspended, now](Dispatcher& dispatcher, PlaceId place) {
     dispatcher.set_suspended(place, suspended, now);
@@ -129,9 +135,9 @@ const DeviceDispatchers::Member* DeviceDispatchers::find(SessionId id) const {
   return found == sessions_.end() ? nullptr : &found->second;
 }
 
-void DeviceDispatchers::set_weight(TenantId id, std::uint32_t weight, Time now) {
-  for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_weight(id, weight, now);
-  if (members_.contains(id)) entitlement_.set(id, weight, now);
+void DeviceDispatchers::set_attributes(TenantId id, const sched::TenantAttributes& attributes, Time now) {
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_attributes(id, attributes, now);
+  if (members_.contains(id)) entitlement_.set(id, attributes, now);
 }
 
 bool DeviceDispatchers::knows(TenantId id) const {
@@ -153,11 +159,12 @@ void DeviceDispatchers::forget(TenantId id, Time now) {
 }
 
 void DeviceDispatchers::restore_books(TenantId id, const std::vector<TenantBooks>& books,
-                                      std::uint32_t weight, std::chrono::nanoseconds entitled, Time now) {
+                                      const sched::TenantAttributes& attributes,
+                                      std::chrono::nanoseconds entitled, Time now) {
   entitlement_.restore(id, entitled);
   for (std::size_t device = 0; device < std::min(dispatchers_.size(), books.size()); ++device) {
-    dispatchers_[device].add_tenant(id, weight, now);
-    dispatchers_[device].charges().accounts().at(id).restore(books[device]);
+    dispatchers_[device].add_tenant(id, attributes, now);
+    dispatchers_[device].restore_books(id, books[device], now);
   }
 }
 

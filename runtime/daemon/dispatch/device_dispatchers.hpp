@@ -28,8 +28,9 @@ namespace fairgv::daemon {
 struct DispatchedSession {
   SessionId id;
   TenantId tenant;
-  std::uint32_t weight = sched::kDefaultWeight;
-  session::TurnPage* turns = nullptr;  // device i of the worker at index i
+  sched::TenantAttributes attributes{};
+  session::TurnPage* turns = nullptr;         // device i of the worker at index i
+  session::TurnPromises* promises = nullptr;  // the same; null: an earlier release began the session
   ring::SegmentHeader* header = nullptr;
   int knock_fd = -1;     // the eventfd; it stays the caller's
   DeviceView devices{};  // the devices that the session's worker sees
@@ -85,8 +86,8 @@ class DeviceDispatchers {
   /// Adds a session that another process has served before.
   void adopt_session(const DispatchedSession& session, const SessionBooks& books, Time now);
   void remove_session(SessionId id, Time now);
-  /// Returns false if there is nothing to change. `weight` is the tenant's.
-  bool set_suspended(SessionId id, bool suspended, std::uint32_t weight, Time now);
+  /// Returns false if there is nothing to change. `attributes` are the tenant's.
+  bool set_suspended(SessionId id, bool suspended, const sched::TenantAttributes& attributes, Time now);
   /// Null if there is no such session.
   const Member* find(SessionId id) const;
   /// Calls visit(dispatcher, place) for each device that the session's worker sees.
@@ -99,19 +100,20 @@ class DeviceDispatchers {
 
   // -- tenants
 
-  void set_weight(TenantId id, std::uint32_t weight, Time now);
+  void set_attributes(TenantId id, const sched::TenantAttributes& attributes, Time now);
   bool knows(TenantId id) const;
   bool may_forget(TenantId id) const;
   void forget(TenantId id, Time now);
   const Entitlement& entitlement() const { return entitlement_; }
   /// Restores the books that an earlier daemon kept of the tenant, by device.
-  void restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight,
-                     std::chrono::nanoseconds entitled, Time now);
+  void restore_books(TenantId id, const std::vector<TenantBooks>& books,
+                     const sched::TenantAttributes& attributes, std::chrono::nanoseconds entitled, Time now);
 
  private:
   void go_by_rule(std::uint32_t device, const DeviceRule& before, Time now);
   void join(const DispatchedSession& session, Time now);
-  void enter(TenantId id, std::uint32_t weight, Time now);
+  static Dispatcher::SessionPages pages(const DispatchedSession& session, std::size_t device);
+  void enter(TenantId id, const sched::TenantAttributes& attributes, Time now);
   void leave(TenantId id, Time now);
 
   DeviceRules rules_;

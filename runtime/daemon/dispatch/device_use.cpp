@@ -57,6 +57,11 @@ std::vector<TracedTurn> take_turns(Dispatcher& dispatcher, sched::Time now, std:
   return turns;
 }
 
+std::optional<SessionId> holder_of(const Dispatcher& dispatcher) {
+  const auto& turn = dispatcher.device().turn;
+  return turn ? std::optional(turn->place.session) : std::nullopt;
+}
+
 std::optional<sched::Duration> paid_by(const Dispatcher& dispatcher, PlaceId id, sched::Time now) {
   const SessionPlace* const place = dispatcher.device().places.find(id);
   if (place == nullptr || !place->user) return std::nullopt;

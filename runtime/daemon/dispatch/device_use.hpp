@@ -30,6 +30,9 @@ struct DeviceUse {
   std::uint32_t interactive = 0;                      // sessions of interactive programs now
 };
 
+/// The session that has the turn.
+std::optional<SessionId> holder_of(const Dispatcher& dispatcher);
+
 /// The length of a turn while as many tenants want the device as want it now.
 sched::Duration slice_of(const Dispatcher& dispatcher);
 

@@ -80,9 +80,7 @@ std::vector<TenantBooks> DispatchLooks::books(TenantId id) {
   const std::lock_guard lock(state_.mutex);
   std::vector<TenantBooks> list;
   for (Dispatcher& dispatcher : state_.dispatchers.all()) {
-    dispatcher.charge_holder(Clock::now());
-    const TenantAccount* const account = dispatcher.charges().accounts().find(id);
-    list.push_back(account == nullptr ? TenantBooks{} : account->books());
+    list.push_back(dispatcher.books(id, Clock::now()));
   }
   return list;
 }

@@ -157,9 +157,9 @@ void DispatchLoop::remove_session(SessionId id, std::optional<std::chrono::nanos
   after_change();
 }
 
-void DispatchLoop::set_suspended(SessionId id, bool suspended, std::uint32_t weight) {
+void DispatchLoop::set_suspended(SessionId id, bool suspended, const sched::TenantAttributes& attributes) {
   const std::lock_guard lock(state_.mutex);
-  if (state_.dispatchers.set_suspended(id, suspended, weight, Clock::now())) after_change();
+  if (state_.dispatchers.set_suspended(id, suspended, attributes, Clock::now())) after_change();
 }
 
 std::vector<BrokenSession> DispatchLoop::take_broken() {
@@ -169,9 +169,10 @@ std::vector<BrokenSession> DispatchLoop::take_broken() {
 
 // -- tenants
 
-void DispatchLoop::set_weight(TenantId id, std::uint32_t weight) {
+void DispatchLoop::set_attributes(TenantId id, const sched::TenantAttributes& attributes) {
   const std::lock_guard lock(state_.mutex);
-  state_.dispatchers.set_weight(id, weight, Clock::now());
+  state_.dispatchers.set_attributes(id, attributes, Clock::now());
+  after_change();
 }
 
 bool DispatchLoop::forget_if_clear(TenantId id) {
@@ -183,10 +184,11 @@ bool DispatchLoop::forget_if_clear(TenantId id) {
   return true;
 }
 
-void DispatchLoop::restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight,
+void DispatchLoop::restore_books(TenantId id, const std::vector<TenantBooks>& books,
+                                 const sched::TenantAttributes& attributes,
                                  std::chrono::nanoseconds entitled) {
   const std::lock_guard lock(state_.mutex);
-  state_.dispatchers.restore_books(id, books, weight, entitled, Clock::now());
+  state_.dispatchers.restore_books(id, books, attributes, entitled, Clock::now());
 }
 
 // -- the thread

@@ -91,17 +91,17 @@ class DispatchLoop {
   /// session had a turn, the next session has it when this returns.
   void remove_session(SessionId id, std::optional<std::chrono::nanoseconds> ran = {});
   /// Sets whether the session gets no turn on any device until it is resumed. A tenant none of whose sessions
-  /// may run is entitled to nothing meanwhile; `weight` is the tenant's.
-  void set_suspended(SessionId id, bool suspended, std::uint32_t weight);
+  /// may run is entitled to nothing meanwhile; `attributes` are the tenant's.
+  void set_suspended(SessionId id, bool suspended, const sched::TenantAttributes& attributes);
 
   // -- tenants
 
-  void set_weight(TenantId id, std::uint32_t weight);
+  void set_attributes(TenantId id, const sched::TenantAttributes& attributes);
   /// Forgets the tenant on every device if nothing is lost by that; returns whether it did.
   bool forget_if_clear(TenantId id);
   /// The past of a tenant under an earlier daemon, by device.
-  void restore_books(TenantId id, const std::vector<TenantBooks>& books, std::uint32_t weight,
-                     std::chrono::nanoseconds entitled = {});
+  void restore_books(TenantId id, const std::vector<TenantBooks>& books,
+                     const sched::TenantAttributes& attributes, std::chrono::nanoseconds entitled = {});
 
  private:
   using Time = sched::Time;

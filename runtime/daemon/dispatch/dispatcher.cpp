@@ -4,19 +4,31 @@
 
 namespace fairgv::daemon {
 
-using session::DeviceTurn;
 using session::TurnState;
 
-void Dispatcher::add_tenant(TenantId id, std::uint32_t weight, Time now) {
-  if (accounts().add(id, weight)) arbiter_.policy().add(id, accounts().at(id).attributes, now);
+void Dispatcher::add_tenant(TenantId id, const sched::TenantAttributes& attributes, Time now) {
+  if (accounts().add(id, attributes)) arbiter_.policy().add(id, attributes, now);
 }
 
-void Dispatcher::set_weight(TenantId id, std::uint32_t weight, Time now) {
+void Dispatcher::set_attributes(TenantId id, const sched::TenantAttributes& attributes, Time now) {
   TenantAccount* const account = accounts().find(id);
-  if (account == nullptr) return;
+  if (account == nullptr || account->attributes == attributes) return;
   charge_holder(now);  // use so far counts with the old weight
-  account->attributes.weight = weight;
-  arbiter_.policy().set_attributes(id, account->attributes, now);
+  account->attributes = attributes;
+  arbiter_.policy().set_attributes(id, attributes, now);
+}
+
+void Dispatcher::restore_books(TenantId id, const TenantBooks& books, Time now) {
+  accounts().at(id).restore(books);
+  arbiter_.policy().restore(id, books.budget, now);
+}
+
+TenantBooks Dispatcher::books(TenantId id, Time now) {
+  charge_holder(now);
+  TenantAccount* const account = accounts().find(id);
+  if (account == nullptr) return {};
+  account->budget.update(arbiter_.policy().budget(id, now));
+  return account->books();
 }
 
 bool Dispatcher::may_forget(TenantId id) const {
@@ -29,19 +41,20 @@ void Dispatcher::forget_tenant(TenantId id, Time now) {
   accounts().forget(id);
 }
 
-void Dispatcher::add_session(PlaceId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
-                             Time now, ProcessorTimer ran) {
+void Dispatcher::add_session(PlaceId id, TenantId tenant, const SessionPages& pages, Time now,
+                             ProcessorTimer ran) {
   places().add(id, SessionPlace{.tenant = tenant,
-                                .turn = &turn,
-                                .header = &header,
+                                .turn = &pages.turn,
+                                .promise = pages.promise,
+                                .header = &pages.header,
                                 .work = ClaimedWork(now),
                                 .timer = std::move(ran)});
 }
 
-void Dispatcher::adopt_session(PlaceId id, TenantId tenant, DeviceTurn& turn, ring::SegmentHeader& header,
-                               std::uint64_t used_ns, Time now, const WorkCounters& work,
-                               const std::optional<TurnBooks>& books, ProcessorTimer ran) {
-  add_session(id, tenant, turn, header, now, std::move(ran));
+void Dispatcher::adopt_session(PlaceId id, TenantId tenant, const SessionPages& pages, std::uint64_t used_ns,
+                               Time now, const WorkCounters& work, const std::optional<TurnBooks>& books,
+                               ProcessorTimer ran) {
+  add_session(id, tenant, pages, now, std::move(ran));
   SessionPlace& place = places().at(id);
   place.work = ClaimedWork(now, work);
   place.used_ns = used_ns;
@@ -95,11 +108,6 @@ void Dispatcher::set_suspended(PlaceId id, bool suspended, Time now) {
 
 void Dispatcher::condemn(PlaceId id, const std::string& reason, Time now) {
   if (SessionPlace* const place = places().find(id)) arbiter_.report_broken(id, *place, reason, now);
-}
-
-std::optional<SessionId> Dispatcher::holder() const {
-  const auto& turn = device().turn;
-  return turn ? std::optional(turn->place.session) : std::nullopt;
 }
 
 WorkCounters Dispatcher::work(PlaceId id, Time now) {

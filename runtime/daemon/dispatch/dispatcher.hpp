@@ -59,32 +59,40 @@ class Dispatcher {
 
   /// Rules for turns granted from now on, and for the watchdog.
   void set_rules(const TurnRules& rules) { arbiter_.device().rules = rules; }
-  /// Sets the policy from now on. Tenants carry over with their weights, but without their debt: each policy
-  /// keeps books of its own. A turn in progress goes on as it began.
+  /// Sets the policy from now on. Tenants carry over with their attributes and with the state of their
+  /// promises, as far as both policies know it (sched/budget.hpp). A turn in progress goes on as it began.
   void set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
     arbiter_.set_policy(std::move(policy), now);
   }
 
   // -- tenants; they keep debt and totals while they have no session
 
-  void add_tenant(TenantId id, std::uint32_t weight, Time now);
-  void set_weight(TenantId id, std::uint32_t weight, Time now);
+  void add_tenant(TenantId id, const sched::TenantAttributes& attributes, Time now);
+  void set_attributes(TenantId id, const sched::TenantAttributes& attributes, Time now);
+  /// The past of a tenant that was added, under an earlier dispatcher.
+  void restore_books(TenantId id, const TenantBooks& books, Time now);
+  /// Its past until now; an empty one of an unknown tenant.
+  TenantBooks books(TenantId id, Time now);
   /// Whether forgetting the tenant loses nothing: it has no session and no debt.
   bool may_forget(TenantId id) const;
   void forget_tenant(TenantId id, Time now);
 
   // -- sessions
 
-  /// `turn` and `header` are the session's; they must stay valid until remove_session(). The tenant must be
-  /// known. The dispatcher calls `ran` on a device that runs on the host's processors.
-  void add_session(PlaceId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
-                   Time now, ProcessorTimer ran = {});
+  /// The session's memory, which must stay valid until remove_session().
+  struct SessionPages {
+    session::DeviceTurn& turn;
+    session::TurnPromise* promise;  // null: an earlier release began the session
+    ring::SegmentHeader& header;
+  };
+  /// The tenant must be known. The dispatcher calls `ran` on a device that runs on the host's processors.
+  void add_session(PlaceId id, TenantId tenant, const SessionPages& pages, Time now, ProcessorTimer ran = {});
   /// Adds a session that an earlier dispatcher has served, with whatever turn it has now. Of its worker's
   /// count, `used_ns` is charged already, and `work` is believed; `books` describe the turn that the session
   /// had then. After the last session, call resume().
-  void adopt_session(PlaceId id, TenantId tenant, session::DeviceTurn& turn, ring::SegmentHeader& header,
-                     std::uint64_t used_ns, Time now, const WorkCounters& work = {},
-                     const std::optional<TurnBooks>& books = {}, ProcessorTimer ran = {});
+  void adopt_session(PlaceId id, TenantId tenant, const SessionPages& pages, std::uint64_t used_ns, Time now,
+                     const WorkCounters& work = {}, const std::optional<TurnBooks>& books = {},
+                     ProcessorTimer ran = {});
   void resume(Time now) { arbiter_.resume(now); }
   /// The session is gone, with or without the turn; its worker no longer uses the device.
   void remove_session(PlaceId id, Time now);
@@ -115,7 +123,6 @@ class Dispatcher {
   // -- looking; see device_use.hpp, too
 
   const DeviceState& device() const { return arbiter_.device(); }
-  std::optional<SessionId> holder() const;
   /// Charges the holder's use so far, and tells the policy for how long the device has rested.
   void charge_holder(Time now) { arbiter_.charge_holder(now); }
   /// The work of the session's worker, as far as its report can be believed.

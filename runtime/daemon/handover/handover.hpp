@@ -3,9 +3,8 @@
 // its state goes through a memory file in this form.
 //
 // Workers and clients notice nothing: turns are in shared pages, knocks wait in their eventfds, and a session
-// that wants a turn waits a moment longer. Three things are not handed over: a policy's books on tenants (as
-// when the policy is changed), the recent half second of shares, and a policy that was set by hand, since the
-// configuration is read again.
+// that wants a turn waits a moment longer. Two things are not handed over: the recent half second of shares,
+// and a policy that was set by hand, since the configuration is read again.
 //
 // The text has a version. Fields that were added later may be missing, so that an upgrade keeps sessions. A
 // daemon that does not know the version cannot take over, and its sessions end.
@@ -38,8 +37,8 @@ inline constexpr std::uint64_t kHandoverVersion = 1;
 struct HandedTenant {
   std::string name;
   uid_t uid = 0;
-  std::optional<std::uint32_t> asked;
-  std::optional<std::uint32_t> set;
+  session::TenantWish asked;
+  session::TenantWish set;
   std::vector<TenantBooks> books;  // by device
   std::optional<MemorySize> asked_memory{};
   std::optional<MemorySize> set_memory{};

@@ -48,11 +48,60 @@ WaitHistogram waits_from(JsonFields& fields) {
   return waits;
 }
 
+/// A moment that may be before the machine's start, of a budget: within 292 years of it.
+std::optional<std::int64_t> signed_number(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+/// A budget that cannot be read is an empty one: promises begin anew.
+sched::TenantBudget budget_from(const json& object) {
+  const auto moment = [&object](const char* key) -> std::optional<sched::Time> {
+    const auto number = signed_number(object, key);
+    if (!number) return std::nullopt;
+    return sched::Time(std::chrono::nanoseconds(*number));
+  };
+  sched::TenantBudget budget;
+  if (const auto ahead = signed_number(object, "ahead")) budget.ahead = std::chrono::nanoseconds(*ahead);
+  budget.guaranteed_until = moment("guaranteed_until");
+  budget.paced_until = moment("paced_until");
+  const auto left = signed_number(object, "reserve_left");
+  const auto replenished = moment("replenished");
+  if (left && replenished) budget.reserve = {std::chrono::nanoseconds(*left), *replenished};
+  const auto list = object.find("last_second");
+  if (list == object.end() || !list->is_array()) return budget;
+  for (const json& each : *list) {
+    if (!each.is_array() || each.size() != 3 || !each[0].is_number_integer() ||
+        !each[1].is_number_integer() || !each[2].is_number_integer()) {
+      continue;
+    }
+    const auto part = [&each](std::size_t index) {
+      return std::chrono::nanoseconds(each[index].get<std::int64_t>());
+    };
+    budget.last_second.push_back({sched::Time(part(0)), sched::Time(part(1)), part(2)});
+  }
+  return budget;
+}
+
+/// The weight has a field of its own, which came first.
+session::TenantWish wish_from(JsonFields& fields, const char* weight, const char* promises) {
+  session::TenantWish wish;
+  if (fields.has(promises)) {
+    auto object = JsonFields::nested(fields.object(promises), promises);
+    wish = session::read_tenant_wish(object);
+    if (!object.ok()) fields.fail("has promises that cannot be read");
+  }
+  if (fields.has(weight)) wish.weight = fields.integer32(weight, session::kMinWeight, session::kMaxWeight);
+  return wish;
+}
+
 TenantBooks books_from(JsonFields fields, JsonFields& whole) {
   TenantBooks books{.device_time = time(fields, "device_time"),
                     .outside = fields.has("outside") ? time(fields, "outside") : std::chrono::nanoseconds(0),
                     .ended = work_from(fields)};
   if (fields.has("waited")) books.waits = waits_from(fields);
+  if (fields.has("budget")) books.budget = budget_from(fields.object("budget"));
   if (!fields.ok()) whole.fail("has a tenant's books that cannot be read");
   return books;
 }
@@ -81,8 +130,8 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   HandedTenant tenant;
   tenant.name = fields.string("name", session::kLongestTenantName);
   tenant.uid = fields.integer32("uid");
-  if (fields.has("asked")) tenant.asked = fields.integer32("asked");
-  if (fields.has("set")) tenant.set = fields.integer32("set");
+  tenant.asked = wish_from(fields, "asked", "asked_promises");
+  tenant.set = wish_from(fields, "set", "set_promises");
   if (fields.has("asked_memory")) tenant.asked_memory = fields.memory_size("asked_memory", "the memory");
   if (fields.has("set_memory")) tenant.set_memory = fields.memory_size("set_memory", "the memory");
   if (fields.has("class")) tenant.class_name = fields.string("class", session::kLongestTenantName);

@@ -19,6 +19,31 @@ json to_json(const WorkCounters& work) {
   return object;
 }
 
+json to_json(const sched::TenantBudget& budget) {
+  const auto moment = [](sched::Time time) { return number_of(time.time_since_epoch()); };
+  json object = json::object();
+  if (budget.ahead) object["ahead"] = budget.ahead->count();
+  if (budget.guaranteed_until) object["guaranteed_until"] = moment(*budget.guaranteed_until);
+  if (budget.paced_until) object["paced_until"] = moment(*budget.paced_until);
+  if (budget.reserve) {
+    object["reserve_left"] = budget.reserve->left.count();
+    object["replenished"] = moment(budget.reserve->replenished);
+  }
+  json last_second = json::array();
+  for (const sched::UsedInterval& each : budget.last_second) {
+    last_second.push_back({moment(each.from), moment(each.to), number_of(each.used)});
+  }
+  object["last_second"] = std::move(last_second);
+  return object;
+}
+
+json promises_of(session::TenantWish wish) {
+  wish.weight.reset();
+  json object = json::object();
+  session::add_to(object, wish);
+  return object;
+}
+
 json to_json(const TenantBooks& books) {
   json object = to_json(books.ended);
   object["device_time"] = number_of(books.device_time);
@@ -30,13 +55,17 @@ json to_json(const TenantBooks& books) {
     object["wait_buckets"].push_back(bucket);
     object["wait_counts"].push_back(count);
   }
+  object["budget"] = to_json(books.budget);
   return object;
 }
 
 json to_json(const HandedTenant& tenant) {
   json object{{"name", tenant.name}, {"uid", tenant.uid}, {"books", json::array()}};
-  if (tenant.asked) object["asked"] = *tenant.asked;
-  if (tenant.set) object["set"] = *tenant.set;
+  // An older daemon reads the weights alone.
+  if (tenant.asked.weight) object["asked"] = *tenant.asked.weight;
+  if (tenant.set.weight) object["set"] = *tenant.set.weight;
+  object["asked_promises"] = promises_of(tenant.asked);
+  object["set_promises"] = promises_of(tenant.set);
   if (tenant.asked_memory) object["asked_memory"] = to_text(*tenant.asked_memory);
   if (tenant.set_memory) object["set_memory"] = to_text(*tenant.set_memory);
   if (!tenant.class_name.empty()) object["class"] = tenant.class_name;

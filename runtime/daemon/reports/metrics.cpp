@@ -139,7 +139,7 @@ void add_devices(Families& families, const Sources& from) {
 
 void add_tenants(Families& families, const Books& books) {
   of_tenants(families, books, "fairgv_tenant_weight", "The tenant's weight", MetricType::Gauge,
-             [](const TenantEntry& entry) { return std::uint64_t{entry.tenant.weight}; });
+             [](const TenantEntry& entry) { return std::uint64_t{entry.tenant.attributes.weight}; });
   of_tenants(families, books, "fairgv_sessions", "Programs of the tenant that run", MetricType::Gauge,
              [](const TenantEntry& entry) { return std::uint64_t{entry.sessions}; });
   of_tenants(families, books, "fairgv_paused_sessions",

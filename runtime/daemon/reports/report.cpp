@@ -109,7 +109,7 @@ Report::Tenant tenant_report(const TenantEntry& entry) {
   const Tenant& tenant = entry.tenant;
   Report::Tenant report;
   report.tenant = tenant.name;
-  report.weight = tenant.weight;
+  report.weight = tenant.attributes.weight;
   report.uid = tenant.uid;
   WorkCounters work;
   for (const DeviceBooks& books : entry.devices) {

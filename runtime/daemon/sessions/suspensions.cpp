@@ -19,7 +19,8 @@ void Suspensions::tell(const Sessions& sessions, TenantId tenant) {
 
 /// The dispatchers do not know a session that is starting: they hear of its pause when it is admitted.
 void Suspensions::tell(const Session& session) {
-  dispatch_.set_suspended(session.id, is_suspended(session, tenants_), tenants_.find(session.tenant)->weight);
+  dispatch_.set_suspended(session.id, is_suspended(session, tenants_),
+                          tenants_.find(session.tenant)->attributes);
 }
 
 void Suspensions::hold_back(Session& session, Time now) {

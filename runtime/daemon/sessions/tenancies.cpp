@@ -8,8 +8,8 @@
 namespace fairgv::daemon {
 
 Result<Tenant> Tenancies::join(const std::string& name, const TenantRegistry::Applicant& who,
-                               std::optional<std::uint32_t> weight, std::optional<MemorySize> memory) {
-  auto tenant = registry_.join(name, who, weight, memory);
+                               const session::TenantWish& wish, std::optional<MemorySize> memory) {
+  auto tenant = registry_.join(name, who, wish, memory);
   if (tenant) refresh_memory();
   return tenant;
 }
@@ -36,7 +36,7 @@ void Tenancies::account_memory(const std::string& tenant) {
 
 void Tenancies::configure() {
   registry_.configure(config_.tenants);
-  for (const Tenant& tenant : registry_.all()) apply_weight(tenant);
+  for (const Tenant& tenant : registry_.all()) apply_attributes(tenant);
   refresh_memory();
 }
 

@@ -29,17 +29,17 @@ class Tenancies {
   void about_to_forget() const { before_forgetting_(); }
 
   /// The tenant must be known.
-  std::uint32_t weight_of(TenantId id) const { return registry_.find(id)->weight; }
+  const sched::TenantAttributes& attributes_of(TenantId id) const { return registry_.find(id)->attributes; }
   /// One more session of a tenant; see TenantRegistry.
   Result<Tenant> join(const std::string& name, const TenantRegistry::Applicant& who,
-                      std::optional<std::uint32_t> weight, std::optional<MemorySize> memory);
+                      const session::TenantWish& wish, std::optional<MemorySize> memory);
   /// The tenant's new session has not come to be.
   void give_up(TenantId id);
   /// A session of the tenant is gone. Forgets departed tenants that are too many and owe nothing.
   void leave(TenantId id);
 
-  /// Call this after `fairgv set`, or when the tenant's latest program asked for a weight.
-  void apply_weight(const Tenant& tenant) { dispatch_.set_weight(tenant.id, tenant.weight); }
+  /// Call this after `fairgv set`, or when the tenant's latest program has asked for something.
+  void apply_attributes(const Tenant& tenant) { dispatch_.set_attributes(tenant.id, tenant.attributes); }
   /// Call this after a rule or a tenant has changed.
   void refresh_memory() { memory_.refresh(config_.devices, registry_); }
   /// The amount of memory that the tenant holds may have changed just now.

@@ -58,7 +58,7 @@ control::WhoAmI look_at(const TenantRules& rules, const TenantRegistry& tenants,
   if (!class_name.empty()) who.class_name = class_name;
   who.weight = tenants.configured_weight(rule, std::nullopt);
   for (const Tenant& tenant : tenants.all()) {
-    if (tenant.name == who.tenant && tenant.runs()) who.weight = tenant.weight;
+    if (tenant.name == who.tenant && tenant.runs()) who.weight = tenant.attributes.weight;
   }
   return who;
 }

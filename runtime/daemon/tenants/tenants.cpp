@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/daemon/tenants/account.hpp"
+#include "sched/promises/promises.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -29,9 +30,69 @@ std::uint32_t TenantRegistry::configured_weight(const TenantRule& rule,
   return std::min(asked.value_or(rules_.default_weight), cap);
 }
 
-std::uint32_t TenantRegistry::weight_of(const Tenant& tenant) const {
-  if (tenant.set) return *tenant.set;
-  return configured_weight(rules_.of(tenant.name, tenant.class_name), tenant.asked);
+sched::TenantAttributes TenantRegistry::attributes_of(const Tenant& tenant) const {
+  const TenantRule rule = rules_.of(tenant.name, tenant.class_name);
+  const session::ServiceWish service = tenant.set.service.value_or(
+      rule.service.value_or(tenant.asked.service.value_or(session::ServiceWish{})));
+  sched::TenantAttributes attributes;
+  attributes.weight = tenant.set.weight.value_or(configured_weight(rule, tenant.asked.weight));
+  attributes.min =
+      tenant.set.min.value_or(rule.min.value_or(tenant.asked.min.value_or(sched::Reservation{})));
+  attributes.max = tenant.set.max.value_or(
+      std::min(rule.max.value_or(sched::kWholeDevice), tenant.asked.max.value_or(sched::kWholeDevice)));
+  attributes.service = service.service;
+  attributes.response = service.response;
+  return attributes;
+}
+
+/// Whether the configuration lets programs of the tenant ask for this.
+Result<void> TenantRegistry::allows(const Tenant& tenant, const session::TenantWish& wish,
+                                    bool administrator) const {
+  if (administrator) return {};
+  const TenantRule rule = rules_.of(tenant.name, tenant.class_name);
+  const std::string may_not = "tenant '" + tenant.name + "' may not ";
+  const sched::Share most = rule.allow_min.value_or(rules_.allow_min);
+  if (wish.min && !rule.min && wish.min->share() > most) {
+    return Error{may_not + "have " + session::to_text(*wish.min) +
+                 " of a device guaranteed: the administrator allows " +
+                 (most.ppm == 0 ? std::string("no guarantee") : "up to " + session::to_text(most)) +
+                 " (allow_min)"};
+  }
+  if (!wish.service || rule.service) return {};
+  const std::string name = session::to_text(wish.service->service);
+  const auto& allowed = rules_.allow_service;
+  if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) return {};
+  return Error{may_not + "be of the class '" + name + "': the administrator does not allow it (allow_class)"};
+}
+
+/// What is guaranteed to other tenants: to those that run, to those that the configuration names whether they
+/// run or not, and to the batch class.
+sched::Share TenantRegistry::promised_to_others(const std::string& name) const {
+  sched::Share sum = sched::Promises::kBatchFloor.share();
+  for (const auto& [each, tenant] : tenants_) {
+    const bool pinned = rules_.by_name.contains(each) && rules_.by_name.at(each).min;
+    if (each != name && tenant.runs() && !pinned) sum.ppm += tenant.attributes.min.share().ppm;
+  }
+  for (const auto& [each, rule] : rules_.by_name) {
+    if (each != name && rule.min) sum.ppm += rule.min->share().ppm;
+  }
+  return sum;
+}
+
+/// Whether the tenant's promises can be kept beside all others.
+Result<void> TenantRegistry::fits(const Tenant& tenant) const {
+  const sched::TenantAttributes& wanted = tenant.attributes;
+  const sched::Share own = wanted.min.share();
+  if (own.ppm == 0) return {};
+  const std::string wants = "tenant '" + tenant.name + "' cannot have " + session::to_text(wanted.min) +
+                            " of a device guaranteed: ";
+  if (own > wanted.max) return Error{wants + "its ceiling is " + session::to_text(wanted.max)};
+  const sched::Share others = promised_to_others(tenant.name);
+  if (others.ppm + own.ppm <= rules_.promise_limit.ppm) return {};
+  const sched::Share left{rules_.promise_limit.ppm - std::min(others.ppm, rules_.promise_limit.ppm)};
+  return Error{wants + (left.ppm == 0 ? std::string("nothing") : session::to_text(left)) +
+               " is left of the " + session::to_text(rules_.promise_limit) +
+               " that may be promised (promise_limit)"};
 }
 
 /// Whether the name is for this applicant, regardless of who uses it now.
@@ -75,11 +136,10 @@ Result<void> TenantRegistry::may_join(const std::string& name, const Applicant& 
 }
 
 Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& who,
-                                    std::optional<std::uint32_t> asked_weight,
-                                    std::optional<MemorySize> asked_memory) {
+                                    const session::TenantWish& wish, std::optional<MemorySize> asked_memory) {
   FAIRGV_CHECK(may_join(name, who));
-  Tenant& tenant = tenants_[name];
-  if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
+  const auto found = tenants_.find(name);
+  Tenant tenant = found == tenants_.end() ? Tenant{} : found->second;
   tenant.name = name;
   // A name may pass to another user, whom the previous user's pause does not bind.
   if (tenant.uid != who.uid && tenant.paused && !tenant.paused->administrator) tenant.paused.reset();
@@ -89,10 +149,21 @@ Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& wh
   if (!who.runs_already) tenant.assigned = who.assigned;
   ++tenant.sessions;
   if (!who.runs_already) ++tenant.counts.sessions;
-  if (asked_weight) tenant.asked = asked_weight;
+  tenant.asked.update(wish);
   if (asked_memory) tenant.asked_memory = asked_memory;
-  tenant.weight = weight_of(tenant);
-  return tenant;
+  tenant.attributes = attributes_of(tenant);
+  if (!who.runs_already) {
+    FAIRGV_CHECK(allows(tenant, wish, who.administrator));
+    if (auto fit = fits(tenant); !fit) {
+      if (rules_.refuse_overbooked || tenant.attributes.min.share() > tenant.attributes.max)
+        return fit.error();
+      tenant.set.min = sched::Reservation{};
+      tenant.set.service = session::ServiceWish{sched::ServiceClass::batch};
+      tenant.attributes = attributes_of(tenant);
+    }
+  }
+  if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
+  return tenants_[name] = tenant;
 }
 
 void TenantRegistry::retire(TenantId id) {
@@ -100,8 +171,8 @@ void TenantRegistry::retire(TenantId id) {
     if (tenant.id != id || !tenant.runs()) continue;
     ++tenant.ending;
     if (tenant.runs()) return;
-    tenant.asked.reset();
-    tenant.set.reset();
+    tenant.asked = {};
+    tenant.set = {};
     tenant.asked_memory.reset();
     tenant.set_memory.reset();
     return;
@@ -163,24 +234,31 @@ Result<Tenant*> TenantRegistry::find_for_change(const std::string& name, uid_t b
                ": only that user or the administrator may set its " + what};
 }
 
-Result<Tenant> TenantRegistry::set_weight(const std::string& name, std::uint32_t weight, uid_t by,
-                                          bool administrator) {
-  FAIRGV_TRY(found, find_for_change(name, by, administrator, "weight"));
-  Tenant& tenant = *found.value();
-  if (administrator) {
-    tenant.set = weight;
-    tenant.weight = weight;
-    return tenant;
+Result<Tenant> TenantRegistry::set(const std::string& name, const session::TenantWish& wish, uid_t by,
+                                   bool administrator) {
+  FAIRGV_TRY(found, find_for_change(name, by, administrator, wish.weight ? "weight" : "promises"));
+  Tenant changed = *found.value();
+  (administrator ? changed.set : changed.asked).update(wish);
+  FAIRGV_CHECK(allows(changed, wish, administrator));
+  changed.attributes = attributes_of(changed);
+  const sched::TenantAttributes& now = changed.attributes;
+  const auto refuse = [&](const std::string& what, const std::string& allowed) {
+    return Error{"tenant '" + name + "' may not have " + what + ": the administrator allows " + allowed};
+  };
+  if (wish.weight && now.weight != *wish.weight) {
+    return refuse("weight " + std::to_string(*wish.weight), std::to_string(now.weight));
   }
-  Tenant wish = tenant;
-  wish.asked = weight;
-  if (const std::uint32_t allowed = weight_of(wish); allowed != weight) {
-    return Error{"tenant '" + name + "' may not have weight " + std::to_string(weight) +
-                 ": the administrator allows " + std::to_string(allowed)};
+  if (wish.min && now.min != *wish.min) {
+    return refuse(session::to_text(*wish.min) + " of a device guaranteed", session::to_text(now.min));
   }
-  wish.weight = weight;
-  tenant = wish;
-  return tenant;
+  if (wish.max && now.max != *wish.max)
+    return refuse("a ceiling of " + session::to_text(*wish.max), session::to_text(now.max));
+  if (wish.service && now.service != wish.service->service) {
+    return refuse("the class '" + session::to_text(wish.service->service) + "'",
+                  "'" + session::to_text(now.service) + "'");
+  }
+  FAIRGV_CHECK(fits(changed));
+  return *found.value() = changed;
 }
 
 Result<Tenant> TenantRegistry::set_memory(const std::string& name, MemorySize memory, uid_t by,
@@ -249,7 +327,7 @@ std::uint64_t TenantRegistry::memory_reserve(const std::string& name, std::uint6
 
 void TenantRegistry::configure(TenantRules rules) {
   rules_ = std::move(rules);
-  for (auto& [name, tenant] : tenants_) tenant.weight = weight_of(tenant);
+  for (auto& [name, tenant] : tenants_) tenant.attributes = attributes_of(tenant);
 }
 
 Tenant TenantRegistry::restore(const Tenant& known) {
@@ -257,7 +335,7 @@ Tenant TenantRegistry::restore(const Tenant& known) {
   tenant = known;
   tenant.id = TenantId{++last_id_};
   tenant.sessions = 0;
-  tenant.weight = weight_of(tenant);
+  tenant.attributes = attributes_of(tenant);
   return tenant;
 }
 

@@ -6,8 +6,11 @@
 //
 // A weight is the first of: the weight that an administrator has set while the tenant runs (`fairgv set`);
 // the weight that the configuration pins; the wish of the tenant's latest program, capped by the
-// configuration; the default. A limit of memory is the limit that an administrator has set, or else the
-// smaller of the configuration's limit and the latest program's wish.
+// configuration; the default. So are a guarantee, a ceiling and a class of service, but a wish beyond what
+// the configuration allows is refused, since nobody asks for half of a promise. Guarantees of all tenants
+// that run, and those that the configuration pins, must fit into `promise_limit`: a session whose tenant's
+// guarantee does not is refused, or its tenant becomes a batch tenant. A limit of memory is the limit that an
+// administrator has set, or else the smaller of the configuration's limit and the latest program's wish.
 //
 // Pure logic, not thread-safe: the server's thread owns it.
 #pragma once
@@ -26,6 +29,8 @@
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/daemon/tenants/probation.hpp"
+#include "runtime/session/wish/tenant_wish.hpp"
+#include "sched/attributes.hpp"
 
 namespace fairgv::daemon {
 
@@ -47,12 +52,12 @@ struct TenantCounts {
 struct Tenant {
   TenantId id;
   std::string name;
-  uid_t uid = 0;             // of its sessions
-  std::uint32_t weight = 1;  // in force
+  uid_t uid = 0;                         // of its sessions
+  sched::TenantAttributes attributes{};  // in force
   std::uint32_t sessions = 0;
-  std::uint32_t ending = 0;            // of them: their programs are gone, their workers not yet
-  std::optional<std::uint32_t> asked;  // by its latest program that asked
-  std::optional<std::uint32_t> set;    // by an administrator; holds as long as it runs
+  std::uint32_t ending = 0;     // of them: their programs are gone, their workers not yet
+  session::TenantWish asked{};  // by its latest program that asked
+  session::TenantWish set{};    // by an administrator; holds as long as it runs
   // The same two of its memory.
   std::optional<MemorySize> asked_memory{};
   std::optional<MemorySize> set_memory{};
@@ -92,8 +97,8 @@ class TenantRegistry {
   /// configuration, as a login, or because that user's sessions are using it now. A name that a rule assigns
   /// is refused if others use it or if it is reserved for another user. Refused as well: a session beyond the
   /// tenant's limit.
-  Result<Tenant> join(const std::string& name, const Applicant& who,
-                      std::optional<std::uint32_t> asked_weight, std::optional<MemorySize> asked_memory = {});
+  Result<Tenant> join(const std::string& name, const Applicant& who, const session::TenantWish& wish,
+                      std::optional<MemorySize> asked_memory = {});
   /// One of its sessions ends; it counts until it leaves. The wishes go with the last session that runs: the
   /// next session starts afresh, even while workers are still ending.
   void retire(TenantId id);
@@ -106,8 +111,9 @@ class TenantRegistry {
   void leave(TenantId id);
 
   /// `fairgv set`. Only an administrator may go beyond the configuration's bounds for programs, and only the
-  /// tenant's own user or an administrator may change the weight at all. The tenant must have a session.
-  Result<Tenant> set_weight(const std::string& name, std::uint32_t weight, uid_t by, bool administrator);
+  /// tenant's own user or an administrator may change anything at all. The tenant must have a session. All
+  /// parts of the wish hold from now on, or none.
+  Result<Tenant> set(const std::string& name, const session::TenantWish& wish, uid_t by, bool administrator);
 
   /// The same for its memory; its own user can lower a limit that an administrator has set, and not raise it
   /// again. `capacities`: the bytes that each device can share out, for comparing sizes.
@@ -156,7 +162,10 @@ class TenantRegistry {
   Result<void> may_use(const std::string& name, const Applicant& who) const;
   Result<void> may_join(const std::string& name, const Applicant& who) const;
   TenantRule rule_of(const std::string& name) const;
-  std::uint32_t weight_of(const Tenant& tenant) const;
+  sched::TenantAttributes attributes_of(const Tenant& tenant) const;
+  Result<void> allows(const Tenant& tenant, const session::TenantWish& wish, bool administrator) const;
+  Result<void> fits(const Tenant& tenant) const;
+  sched::Share promised_to_others(const std::string& name) const;
   /// The tenant, if it has a session and `by` may change its settings; `what` is the change, in words.
   Result<Tenant*> find_for_change(const std::string& name, uid_t by, bool administrator, const char* what);
   std::uint64_t configured_memory(const std::string& name, std::uint64_t capacity) const;

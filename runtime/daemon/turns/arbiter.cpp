@@ -17,10 +17,14 @@ Arbiter::Arbiter(std::unique_ptr<sched::Policy> policy)
 void Arbiter::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
   charge_holder(now);
   stop_keeping(now);
+  save_budgets(now);
   policy_ = std::move(policy);
   device_.charges.use_policy(*policy_);
   for (const auto& [id, tenant] : device_.charges.accounts().all()) {
     policy_->add(id, tenant.attributes, now);
+    policy_->restore(id, tenant.budget, now);
+  }
+  for (const auto& [id, tenant] : device_.charges.accounts().all()) {
     if (device_.line.has(id)) policy_->wake(id, now);
   }
   if (device_.turn) {
@@ -30,6 +34,10 @@ void Arbiter::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
   } else {
     grant_next(now);
   }
+}
+
+void Arbiter::save_budgets(Time now) {
+  for (auto& [id, tenant] : device_.charges.accounts().all()) tenant.budget.update(policy_->budget(id, now));
 }
 
 // -- places that come and go
@@ -45,6 +53,7 @@ void Arbiter::want(PlaceId id, SessionPlace& place, Time now) {
     if (const auto from = policy_->preempts(place.tenant, holding_place().tenant, now)) {
       device_.turn->ends = std::min(device_.turn->ends.value_or(Time::max()), std::max(*from, now));
     }
+    review(now);
     reclaim_turn(now);
   } else if (!kept_for_ || *kept_for_ == place.tenant ||
              policy_->preempts(place.tenant, *kept_for_, now).value_or(Time::max()) <= now) {
@@ -139,13 +148,25 @@ void Arbiter::suspend(PlaceId id, SessionPlace& place, Time now) {
 
 // -- time
 
+std::optional<Arbiter::Time> Arbiter::deadline() const {
+  if (!deadline_ || (review_at_ && *review_at_ < *deadline_)) return review_at_;
+  return deadline_;
+}
+
 void Arbiter::expire(Time now) {
+  if (device_.turn && review_at_ && now >= *review_at_) {
+    charge_holder(now);
+    review(now);
+    if (device_.turn && device_.turn->ends && *device_.turn->ends <= now) reclaim_turn(now);
+  }
   if (!deadline_ || now < *deadline_) return;
   deadline_.reset();
   if (!device_.turn) {
     stop_keeping(now);
     grant_next(now);
-  } else if (!device_.line.empty() || holding_place().suspended) {
+  } else if (!device_.line.empty() || holding_place().suspended || device_.turn->must_end) {
+    // A worker that goes on beyond the end of a bounded turn is asked for it.
+    if (device_.turn->must_end && !device_.turn->ends) device_.turn->ends = now;
     reclaim_turn(now);
   }
 }
@@ -202,6 +223,7 @@ void Arbiter::line_up(PlaceId id, SessionPlace& place, Time now) {
   place.waiting = true;
   place.waiting_since = now;
   device_.charges.set_wanted(true, now);
+  if (!device_.line.has(place.tenant)) policy_->expect(place.tenant, place.next_cost(), now);
   device_.line.add(id, place.tenant);
 }
 
@@ -219,6 +241,18 @@ void Arbiter::stop_keeping(Time now) {
   if (!kept_for_) return;
   const TenantId id = *std::exchange(kept_for_, std::nullopt);
   block_if_idle(id, now);
+}
+
+/// Asks the policy whether the holder is to give the device back before its time. The policy knows the
+/// holder's use.
+void Arbiter::review(Time now) {
+  const TenantId holder = holding_place().tenant;
+  if (policy_->must_yield(holder, now)) {
+    device_.turn->must_end = true;
+    device_.turn->ends = std::min(device_.turn->ends.value_or(Time::max()), now);
+  }
+  review_at_ = policy_->review_at(holder, now);
+  if (review_at_) review_at_ = std::max(*review_at_, now + Duration(1));  // time must pass
 }
 
 /// A session waits, or the holder is suspended: brings the turn to an end. Called when that begins, and then
@@ -293,6 +327,7 @@ void Arbiter::end_turn(SessionPlace& place, State state, Time now) {
 void Arbiter::forget_turn(Time now) {
   log_.note(device_.turn->traced(now, true));
   device_.turn.reset();
+  review_at_.reset();
 }
 
 void Arbiter::grant_next(Time now) {
@@ -312,11 +347,13 @@ void Arbiter::grant_next(Time now) {
 bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Time now) {
   const bool alone = device_.line.length() == 1;
   const bool by_clock = next.end == sched::TurnEnd::clock;
+  const bool endless = alone && !next.bounded;
   // Read before the grant: the worker may count on afterwards.
   const std::uint64_t commands = place.turn->commands.load(std::memory_order_relaxed);
-  const Duration slice = alone || by_clock ? Duration(0) : next.slice;
+  const Duration slice = endless || by_clock ? Duration(0) : next.slice;
+  const std::uint32_t depth = next.depth == 0 && by_clock ? sched::kDriverQueue : next.depth;
   place.tell_company(device_.places.shared());
-  if (!DispatcherTurn(*place.turn).grant({slice, by_clock ? sched::kDriverQueue : 0})) {
+  if (!DispatcherTurn(*place.turn, place.promise).grant({slice, depth, next.in_flight, next.cost_limit})) {
     report_broken(id, place, "withdrew its wish for the device", now);
     return false;
   }
@@ -330,16 +367,20 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
                                                              .charged_until = now});
   if (by_clock) {
     turn.ends = now + next.slice;
-  } else if (alone) {
+  } else if (endless) {
     turn.ends = now;
   }
+  turn.must_end = next.bounded;
+  if (!endless) device_.charges.contest(turn, place, now);
   if (!alone) {
-    device_.charges.contest(turn, place, now);
     deadline_ = turn.ends.value_or(now + kPatience);
+  } else if (next.bounded) {
+    deadline_ = turn.ends.value_or(now + next.slice + kPatience);
   }
   policy_->begin(place.tenant, now);
+  review_at_ = policy_->review_at(place.tenant, now);
   place.wake();
-  if (slice > Duration(0)) place.switch_in();
+  if (next.switch_in && !endless) place.switch_in();
   return true;
 }
 

@@ -87,7 +87,7 @@ class Arbiter {
 
   // -- time
 
-  std::optional<Time> deadline() const { return deadline_; }
+  std::optional<Time> deadline() const;
   void expire(Time now);
   /// See Dispatcher.
   std::optional<TurnInProgress::Window> end_expected() const;
@@ -105,6 +105,8 @@ class Arbiter {
   void line_up(PlaceId id, SessionPlace& place, Time now);
   void block_if_idle(TenantId id, Time now);
   void stop_keeping(Time now);
+  void save_budgets(Time now);
+  void review(Time now);
   void reclaim_turn(Time now);
   void watch_obstruction(SessionPlace& place, Time now);
   void end_turn(SessionPlace& place, State state, Time now);
@@ -117,6 +119,7 @@ class Arbiter {
   /// No place has the turn: the device is kept for this tenant until the deadline.
   std::optional<TenantId> kept_for_;
   std::optional<Time> deadline_;
+  std::optional<Time> review_at_;  // of the turn in progress
   std::vector<BrokenSession> broken_;
   TurnLog log_;
 };

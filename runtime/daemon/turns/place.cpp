@@ -28,6 +28,15 @@ session::CompileClock SessionPlace::compile_clock() const {
   return session::CompileClock(turn->compile_clock.load(std::memory_order_relaxed));
 }
 
+sched::Duration SessionPlace::next_cost() const {
+  if (promise == nullptr) return sched::Duration(0);
+  // Relaxed: stored before the state that was seen. Read once. A lie is believed up to a bound, and only
+  // decides when its own session goes on.
+  const std::uint64_t cost = promise->next_cost_ns.load(std::memory_order_relaxed);
+  return sched::Duration(
+      static_cast<sched::Duration::rep>(std::min(cost, static_cast<std::uint64_t>(kMostPredicted.count()))));
+}
+
 sched::Duration SessionPlace::under_way(sched::Time now) const {
   // Relaxed: it may be of the interval before or after a state that was read beside it. Read once.
   const std::uint64_t since = turn->under_way_since_ns.load(std::memory_order_relaxed);

@@ -21,6 +21,9 @@
 
 namespace fairgv::daemon {
 
+/// No prediction of a worker counts for more.
+inline constexpr sched::Duration kMostPredicted = std::chrono::seconds(10);
+
 /// The processor time that a worker's process has used in its life; nothing if it is gone.
 using ProcessorTimer = std::function<std::optional<sched::Duration>()>;
 
@@ -28,6 +31,7 @@ using ProcessorTimer = std::function<std::optional<sched::Duration>()>;
 struct SessionPlace {
   TenantId tenant;
   session::DeviceTurn* turn = nullptr;
+  session::TurnPromise* promise = nullptr;  // none of a session that an earlier release began
   ring::SegmentHeader* header = nullptr;
   ClaimedWork work{};
   sched::Time waiting_since{};
@@ -50,6 +54,8 @@ struct SessionPlace {
   const char* waits_for() const;
   /// The worker's compile clock, if it is to be believed.
   session::CompileClock compile_clock() const;
+  /// The predicted time of the command for which the session wants the turn, as its worker says; 0: unknown.
+  sched::Duration next_cost() const;
   /// How long commands have been under way whose time is not in used_ns yet, as the worker says.
   sched::Duration under_way(sched::Time now) const;
 

@@ -7,6 +7,7 @@ void TenantAccount::restore(const TenantBooks& books) {
   outside = books.outside;
   ended = books.ended;
   waits.restore(books.waits);
+  budget = books.budget;
 }
 
 void TenantAccount::charge(Duration used, sched::Time from, sched::Time now) {
@@ -14,9 +15,9 @@ void TenantAccount::charge(Duration used, sched::Time from, sched::Time now) {
   window.add(from, now, used);
 }
 
-bool TenantAccounts::add(TenantId id, std::uint32_t weight) {
+bool TenantAccounts::add(TenantId id, const sched::TenantAttributes& attributes) {
   const auto [added, is_new] = accounts_.try_emplace(id);
-  if (is_new) added->second.attributes.weight = weight;
+  if (is_new) added->second.attributes = attributes;
   return is_new;
 }
 

@@ -1,4 +1,4 @@
-// The tenants of one device: their weights, their use of it, and how long they waited for it.
+// The tenants of one device: their attributes, their use of it, and how long they waited for it.
 //
 // An account stays while its tenant has no session, because its debt and its totals must stay. Pure logic;
 // time is an argument. Not thread-safe: the dispatcher owns it.
@@ -22,12 +22,14 @@ struct TenantBooks {
   std::chrono::nanoseconds outside{0};  // the part without a turn
   WorkCounters ended{};                 // of its sessions that are gone
   WaitHistogram waits{};                // waits for a turn
+  sched::TenantBudget budget{};         // the state of its promises
 };
 
 struct TenantAccount {
   using Duration = sched::Duration;
 
   sched::TenantAttributes attributes;
+  sched::TenantBudget budget{};  // when a policy was asked last
   Duration device_time{0};
   Duration outside{0};   // the part for use without a turn
   Duration in_turns{0};  // the part since begin_activity()
@@ -35,7 +37,7 @@ struct TenantAccount {
   WorkCounters ended;  // of its sessions that are gone
   Waits waits;
 
-  TenantBooks books() const { return {device_time, outside, ended, waits.all()}; }
+  TenantBooks books() const { return {device_time, outside, ended, waits.all(), budget}; }
   void restore(const TenantBooks& books);
   /// The tenant was charged for use between `from` and now.
   void charge(Duration used, sched::Time from, sched::Time now);
@@ -46,7 +48,7 @@ class TenantAccounts {
   using Map = std::unordered_map<TenantId, TenantAccount>;
 
   /// Returns false if the tenant is there already.
-  bool add(TenantId id, std::uint32_t weight);
+  bool add(TenantId id, const sched::TenantAttributes& attributes);
   void forget(TenantId id) { accounts_.erase(id); }
   bool knows(TenantId id) const { return accounts_.contains(id); }
 
@@ -55,6 +57,7 @@ class TenantAccounts {
   TenantAccount& at(TenantId id) { return accounts_.at(id); }
   const TenantAccount& at(TenantId id) const { return accounts_.at(id); }
   const Map& all() const { return accounts_; }
+  Map& all() { return accounts_; }
 
   /// Counts from now on which tenants use the device in turns.
   void begin_activity();

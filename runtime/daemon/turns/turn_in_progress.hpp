@@ -45,6 +45,7 @@ struct TurnInProgress {
   std::optional<Time> contested{};        // when others began to wait
   Duration before{0};                     // charged by then
   std::optional<Duration> ran{};          // time of its worker's process, by then
+  bool must_end = false;                  // even if no session waits
   bool asked = false;                     // busy_asked
   bool announced = false;                 // to the worker that is likely to be next
   bool taken_back = false;                // the daemon took it back, its worker did not give it back

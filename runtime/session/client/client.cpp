@@ -82,7 +82,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   FAIRGV_TRY(socket, connect_to_daemon(identity.socket_path));
   Hello hello;
   hello.tenant = identity.tenant;
-  hello.weight = identity.weight;
+  hello.wish = identity.wish;
   hello.slicing = identity.slicing;
   hello.memory = identity.memory;
   hello.program = identity.program.substr(0, kLongestProgramName);

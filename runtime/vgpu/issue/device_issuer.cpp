@@ -19,7 +19,8 @@ constexpr std::chrono::microseconds kWorthSpinning{100};
 DeviceIssuer::DeviceIssuer(session::DeviceTurn& turn, const IssueShared& shared, wire::DeviceIndex index)
     : shared_(shared),
       index_(index),
-      turn_(turn, shared.settings.turn, [this] { knock_again_ = !shared_.settings.knock(index_); }),
+      turn_({turn, shared.settings.promises.empty() ? nullptr : &shared.settings.promises[index]},
+            shared.settings.turn, [this] { knock_again_ = !shared_.settings.knock(index_); }),
       slicer_(shared.settings.slicing) {}
 
 void DeviceIssuer::knock_again() {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "runtime/session/worker_options.hpp"
@@ -29,6 +30,9 @@ struct IssueLimits {
 
 struct IssueSettings {
   TurnSettings turn;
+  /// By device, what else the dispatcher says of turns; empty: an earlier release's daemon says nothing. It
+  /// outlives the executor.
+  std::span<session::TurnPromise> promises{};
   std::function<TimePoint()> now = std::chrono::steady_clock::now;
   /// Tells the dispatcher to look at a device's turn; false when that must be tried again.
   std::function<bool(wire::DeviceIndex)> knock = [](wire::DeviceIndex) { return true; };

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/session/slicing_wish.hpp"
+#include "runtime/session/wish/slicing_wish.hpp"
 #include "slicing/planner.hpp"
 
 namespace fairgv::vgpu {

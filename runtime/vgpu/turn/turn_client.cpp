@@ -8,15 +8,16 @@ namespace fairgv::vgpu {
 using session::TurnState;
 using session::TurnWait;
 
-TurnClient::TurnClient(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock)
-    : page_(turn),
-      turn_(turn),
+TurnClient::TurnClient(const TurnPages& pages, const TurnSettings& settings, std::function<void()> knock)
+    : page_(pages.turn),
+      promise_(pages.promise),
+      turn_(pages.turn),
       settings_(settings),
       knock_(std::move(knock)),
       seen_(static_cast<std::uint32_t>(turn_.look())),
-      due_seen_(turn.due.load(std::memory_order_relaxed)),
-      meter_(turn, settings_),
-      interactive_(turn, settings.coscheduling) {}
+      due_seen_(pages.turn.due.load(std::memory_order_relaxed)),
+      meter_(pages, settings_),
+      interactive_(pages.turn, settings.coscheduling) {}
 
 inline Permit TurnClient::of_busy_turn(const Next& next, TimePoint now) {
   const bool work = next.has_value();
@@ -44,7 +45,7 @@ Permit TurnClient::may_issue(const Next& next, TimePoint now) {
     notice_due(state, now);
     switch (state) {
       case TurnState::idle:
-        if (work) want();
+        if (work) want(*next);
         return {0, TurnWait::turn};
       case TurnState::wanting:
         return {0, TurnWait::turn};
@@ -91,7 +92,7 @@ void TurnClient::settle(const Next& next, TimePoint now) {
   if (meter_.contended()) {
     meter_.close_run();
     if (state == TurnState::busy_asked) {
-      give_back(work, now);
+      give_back(next, now);
     } else {
       settle_contended(next, now);
     }
@@ -102,20 +103,20 @@ void TurnClient::settle(const Next& next, TimePoint now) {
     saw(TurnState::held);
     return;
   }
-  give_back(work, now);
+  give_back(next, now);
 }
 
 void TurnClient::settle_contended(const Next& next, TimePoint now) {
   if (meter_.spent() || (next && !meter_.admits(*next))) {
-    give_back(next.has_value(), now);
+    give_back(next, now);
   } else if (next) {
     return;
   } else if (!linger_.until()) {
     linger_.pauses(meter_.used() ? meter_.last_completion() : now);
-    if (!linger_.begin()) give_back(false, now);
+    if (!linger_.begin()) give_back({}, now);
   } else if (now >= *linger_.until()) {
     linger_.ended_in_vain();
-    give_back(false, now);
+    give_back({}, now);
   }
 }
 
@@ -138,7 +139,16 @@ std::optional<Duration> TurnClient::overrun_by_one(TimePoint now) const {
   return meter_.overrun_by_one(turn_.look() == TurnState::busy_asked, now);
 }
 
-void TurnClient::want() {
+/// What the turn is wanted for, for policies that look ahead.
+void TurnClient::publish_next(const Offer& next) {
+  if (promise_ == nullptr) return;
+  const Duration cost = meter_.expected(next.kind).value_or(Duration(0));
+  // Relaxed: ordered by the state that follows.
+  promise_->next_cost_ns.store(static_cast<std::uint64_t>(cost.count()), std::memory_order_relaxed);
+}
+
+void TurnClient::want(const Offer& next) {
+  publish_next(next);
   // The dispatcher may have taken an unused turn back, of which this side heard nothing.
   interactive_.switch_out(meter_.last_completion());
   saw(TurnState::wanting);
@@ -150,7 +160,9 @@ void TurnClient::want() {
   rested_ = true;
 }
 
-void TurnClient::give_back(bool work, TimePoint now) {
+void TurnClient::give_back(const Next& next, TimePoint now) {
+  const bool work = next.has_value();
+  if (work) publish_next(*next);
   if (meter_.contended() && meter_.used() && !work) linger_.pauses(meter_.last_completion());
   linger_.stop();
   meter_.end(now);

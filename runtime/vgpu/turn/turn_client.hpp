@@ -32,8 +32,8 @@ class TurnClient {
   /// session ends within that time, if all goes as expected (daemon::Dispatcher::end_expected()).
   static constexpr int kDueFraction = 5;
 
-  /// `knock` tells the dispatcher to look at this turn. The page outlives this.
-  TurnClient(session::DeviceTurn& turn, const TurnSettings& settings, std::function<void()> knock);
+  /// `knock` tells the dispatcher to look at this turn. The pages outlive this.
+  TurnClient(const TurnPages& pages, const TurnSettings& settings, std::function<void()> knock);
 
   /// How many commands may be issued now, as far as admits() takes them; not 0 only if the next one may. If
   /// there is work and no turn, asks for one; if there is a fresh turn, begins it.
@@ -104,11 +104,13 @@ class TurnClient {
   }
   [[gnu::always_inline]] Permit of_busy_turn(const Next& next, TimePoint now);
   void notice_due(session::TurnState state, TimePoint now);
-  void want();
-  void give_back(bool work, TimePoint now);
+  void want(const Offer& next);
+  void publish_next(const Offer& next);
+  void give_back(const Next& next, TimePoint now);
   void settle_contended(const Next& next, TimePoint now);
 
   session::DeviceTurn& page_;
+  session::TurnPromise* const promise_;
   session::WorkerTurn turn_;
   const TurnSettings settings_;
   const std::function<void()> knock_;

@@ -9,9 +9,14 @@ using session::TurnWait;
 void TurnMeter::begin(bool rested, TimePoint now) {
   slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));
   depth_ = std::min<std::uint64_t>(turn_.depth.load(std::memory_order_relaxed), kMostInFlight);
+  in_flight_bound_ = cost_limit_ = Duration::zero();
+  if (promise_ != nullptr) {
+    in_flight_bound_ = Duration(promise_->in_flight_ns.load(std::memory_order_relaxed));
+    cost_limit_ = Duration(promise_->cost_limit_ns.load(std::memory_order_relaxed));
+  }
   plan_.reset();
   if (slice_ > Duration::zero()) {
-    plan_.emplace(slice_, history_);
+    plan_.emplace(slice_, history_, in_flight_bound_);
     if (settings_.watch_for_theft) settings_.watch_for_theft(rested);
     unused_ = Duration::zero();
     unused_from_ = now;
@@ -19,7 +24,15 @@ void TurnMeter::begin(bool rested, TimePoint now) {
   issued_any_ = false;
 }
 
+/// Whether the dispatcher wants no command as long as this is predicted to be.
+bool TurnMeter::too_long(sched::CommandKind kind) const {
+  if (cost_limit_ == Duration::zero()) return false;
+  const auto expected = history_.estimate(kind);
+  return expected && *expected > cost_limit_;
+}
+
 TurnWait TurnMeter::refuses(const Offer& next) const {
+  if (too_long(next.kind)) return TurnWait::slice;
   if (!contended()) {
     return !next.part || in_flight_ == 0 || (in_flight_ == 1 && next.ahead_from) ? TurnWait::nothing
                                                                                  : TurnWait::in_flight;
@@ -106,11 +119,13 @@ void TurnMeter::end(TimePoint now) {
 }
 
 std::uint64_t TurnMeter::in_flight_limit() const {
-  if (contended()) return plan_->most_in_flight();
+  if (contended()) return depth_ > 0 ? std::min(depth_, plan_->most_in_flight()) : plan_->most_in_flight();
   if (depth_ > 0) return depth_;
   if (!mean_) return kLeastInFlight;
   const Duration each = std::max(*mean_, sched::CommandHistory::kShortestCommand);
-  return std::clamp(static_cast<std::uint64_t>(settings_.slice / each), kLeastInFlight, kMostInFlight);
+  const bool bounded = in_flight_bound_ > Duration::zero() && in_flight_bound_ < settings_.slice;
+  const Duration ahead = bounded ? in_flight_bound_ : settings_.slice;
+  return std::clamp(static_cast<std::uint64_t>(ahead / each), kLeastInFlight, kMostInFlight);
 }
 
 bool TurnMeter::has_drained() const {

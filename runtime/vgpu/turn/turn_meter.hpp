@@ -3,8 +3,8 @@
 // unused (Linger).
 //
 // - Lone turns (slice 0): commands flow freely, but only as many are in flight as are predicted to fill one
-//   slice, so that a newcomer is served within one; by the clock, as many as the dispatcher says, however
-//   long they are. Charged: the intervals in which commands were in flight.
+//   slice, so that a newcomer is served within one; or as many as the dispatcher says, however long they are.
+//   Charged: the intervals in which commands were in flight.
 // - Contended turns: sched::TurnPlan decides. Commands of unknown kinds are measured one by one, each from
 //   issue to completion; commands of known kinds run freely as long as they are expected to fit the slice,
 //   and one synchronisation after the last measures them all (FairGV, section 3.3.2). Charged: the time from
@@ -41,6 +41,12 @@ struct TurnSettings {
   ring::Coscheduling* coscheduling = nullptr;
 };
 
+/// One device's part of the turn file. `promise`: null if the daemon is of an earlier release.
+struct TurnPages {
+  session::DeviceTurn& turn;
+  session::TurnPromise* promise = nullptr;
+};
+
 class TurnMeter {
  public:
   /// The least and the most commands that a turn keeps in flight. Two keep the device busy while the worker
@@ -50,8 +56,8 @@ class TurnMeter {
   /// How often in a slice stolen time is looked at: a look takes system calls for each thread of the device.
   static constexpr int kStolenLooks = 4;
 
-  TurnMeter(session::DeviceTurn& turn, const TurnSettings& settings)
-      : turn_(turn), settings_(settings), history_(settings.samples) {}
+  TurnMeter(const TurnPages& pages, const TurnSettings& settings)
+      : turn_(pages.turn), promise_(pages.promise), settings_(settings), history_(settings.samples) {}
 
   // ---- a turn
 
@@ -121,7 +127,10 @@ class TurnMeter {
   }
   void cross_check(Duration measured);
 
+  bool too_long(sched::CommandKind kind) const;
+
   session::DeviceTurn& turn_;
+  session::TurnPromise* const promise_;
   const TurnSettings& settings_;
 
   std::uint64_t in_flight_ = 0;
@@ -137,7 +146,10 @@ class TurnMeter {
   sched::CommandHistory history_;  // from turn to turn
   std::optional<sched::TurnPlan> plan_;
   Duration slice_{0};
-  std::uint64_t depth_ = 0;   // of a turn by the clock
+  // Bounds that the dispatcher has set; 0: none.
+  std::uint64_t depth_ = 0;  // of commands in flight
+  Duration in_flight_bound_{0};
+  Duration cost_limit_{0};
   TimePoint stolen_until_{};  // stolen time is known up to here
   Duration unused_{0};        // for so long nothing was under way
   TimePoint unused_from_{};   // and, while nothing is, since then

@@ -19,12 +19,12 @@ namespace {
 using Command = ControlRequest::Command;
 
 TEST(ControlProtocol, RequestsArriveAsTheyWereSent) {
-  const auto set = parse_control_request(to_text(ControlRequest{Command::set, "bob", 4}));
+  const auto set = parse_control_request(to_text(ControlRequest{Command::set, "bob", {.weight = 4}}));
   ASSERT_TRUE(set) << set.error().message;
   EXPECT_EQ(set->command, Command::set);
   EXPECT_EQ(set->tenant, "bob");
-  EXPECT_EQ(set->weight, 4u);
-  EXPECT_EQ(parse_control_request(to_text(ControlRequest{Command::stop, {}, 0}))->command, Command::stop);
+  EXPECT_EQ(set->wish.weight, 4u);
+  EXPECT_EQ(parse_control_request(to_text(ControlRequest{Command::stop, ""}))->command, Command::stop);
   EXPECT_EQ(parse_control_request(to_text(ControlRequest{}))->command, Command::ps);
   ControlRequest policy;
   policy.command = Command::set_policy;

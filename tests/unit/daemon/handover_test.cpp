@@ -16,6 +16,15 @@ namespace {
 using namespace std::chrono_literals;
 using State = session::TurnState;
 
+/// The state of a tenant's promises, of every kind.
+sched::TenantBudget budget() {
+  return {.ahead = 4ms,
+          .guaranteed_until = sched::Time(11s),
+          .last_second = {{sched::Time(9s), sched::Time(9s + 3ms), 2ms}},
+          .paced_until = sched::Time(10s),
+          .reserve = sched::ReserveState{-1ms, sched::Time(12s)}};
+}
+
 Handover example() {
   return {.listener = 7,
           .listener_is_borrowed = true,
@@ -25,9 +34,9 @@ Handover example() {
           .hardware = {0, 0},
           .tenants = {{"alice",
                        1000,
-                       3,
-                       std::nullopt,
-                       {{1'500ms, 20ms, {1, 2, 3, 4, 5, 6, 7, 8}}, {}},
+                       {.weight = 3, .min = sched::Reservation{5ms, 50ms}, .max = sched::Share{400'000}},
+                       {},
+                       {{1'500ms, 20ms, {1, 2, 3, 4, 5, 6, 7, 8}, {}, budget()}, {}},
                        {},
                        {},
                        {4, 3, 2, 1},
@@ -36,8 +45,8 @@ Handover example() {
                        {{.device_ns = 12, .memory_byte_s = 0.5}}},
                       {"bob",
                        1001,
-                       std::nullopt,
-                       9,
+                       {},
+                       {.weight = 9, .service = session::ServiceWish{sched::ServiceClass::latency, 5ms}},
                        {},
                        MemorySize{0, 30},
                        MemorySize{4096},
@@ -80,8 +89,8 @@ TEST(Handover, IsReadAsItWasWritten) {
   const auto read = parse_handover(text);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_text(read.value()), text);
-  EXPECT_EQ(read->tenants[0].asked, 3u);
-  EXPECT_EQ(read->tenants[0].set, std::nullopt);
+  EXPECT_EQ(read->tenants[0].asked.weight, 3u);
+  EXPECT_EQ(read->tenants[0].set.weight, std::nullopt);
   EXPECT_EQ(read->tenants[0].books[0].device_time, 1'500ms);
   EXPECT_EQ(read->tenants[0].books[0].outside, 20ms);
   EXPECT_EQ(read->devices[1].id, "pci 0000:01:00.0");
@@ -99,7 +108,9 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[0].memory.at(0).refusals, 9u);
   EXPECT_EQ(read->tenants[0].sampled, example().tenants[0].sampled);
   EXPECT_EQ(read->sessions[0].books.work.at(0).bytes, 6u);
-  EXPECT_EQ(read->tenants[1].set, 9u);
+  EXPECT_EQ(read->tenants[0].asked, example().tenants[0].asked);
+  EXPECT_EQ(read->tenants[0].books[0].budget, budget());
+  EXPECT_EQ(read->tenants[1].set, example().tenants[1].set);
   EXPECT_EQ(read->sessions[0].peer.uid, 1001u);
   EXPECT_EQ(read->sessions[0].worker.pid, 456);
   EXPECT_FALSE(read->sessions[0].worker.sweeps);
@@ -261,11 +272,11 @@ struct Successor : Turns {
   void take_over() {
     dispatcher = Dispatcher(sched::make_policy(sched::kDefaultPolicy, 6ms));
     for (std::uint32_t id = 1; id <= workers.size(); ++id) {
-      dispatcher.add_tenant(TenantId{id}, 1, now);
+      dispatcher.add_tenant(TenantId{id}, {1}, now);
       dispatcher.charges().accounts().at(TenantId{id}).restore(books[id - 1]);
       FakeWorker& worker = workers[id - 1];
-      dispatcher.adopt_session(SessionId{id}, TenantId{id}, worker.turn, worker.header, charged[id - 1], now,
-                               work[id - 1]);
+      dispatcher.adopt_session(SessionId{id}, TenantId{id}, {worker.turn, nullptr, worker.header},
+                               charged[id - 1], now, work[id - 1]);
     }
     dispatcher.resume(now);
   }

@@ -21,14 +21,14 @@ namespace {
 TEST(Protocol, AHelloArrivesAsItWasSent) {
   Hello hello;
   hello.tenant = "alice";
-  hello.weight = 7;
+  hello.wish.weight = 7;
   hello.program = "clinfo";
   hello.slicing = {SlicingWish::Kind::random, UINT64_MAX};
   const auto read = parse_hello(to_text(hello));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->role, Hello::Role::tenant);
   EXPECT_EQ(read->tenant, "alice");
-  EXPECT_EQ(read->weight, 7u);
+  EXPECT_EQ(read->wish.weight, 7u);
   EXPECT_EQ(read->program, "clinfo");
   EXPECT_EQ(read->slicing, hello.slicing);
 
@@ -36,7 +36,7 @@ TEST(Protocol, AHelloArrivesAsItWasSent) {
   const auto plain = parse_hello(to_text(nameless));
   ASSERT_TRUE(plain);
   EXPECT_FALSE(plain->tenant);
-  EXPECT_FALSE(plain->weight);
+  EXPECT_FALSE(plain->wish.weight);
   EXPECT_EQ(plain->slicing, SlicingWish{});
 }
 
@@ -234,7 +234,7 @@ TEST(Protocol, MutilatedMessagesNeverCrashAParser) {
       to_text(Welcome{}),
       to_text(WorkerReady{{{"p", "n", 1}}}),
       to_text(LongCommand{0, "n", "r", 1, 1, 1}),
-      to_text(control::ControlRequest{control::ControlRequest::Command::set, "a", 1}),
+      to_text(control::ControlRequest{control::ControlRequest::Command::set, "a", {.weight = 1}}),
       to_text(control::Report{}),
       to_text(control::ReloadReport{"/f", {"a"}, {"b"}, {"c"}, {"d"}}),
       control::refusal_text({"f:1:1: a", "f:2:1: b"}),

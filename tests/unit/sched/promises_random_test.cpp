@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "sched/ceiling.hpp"
+#include "sched/promises/ceiling.hpp"
 #include "sched/policies/fair.hpp"
-#include "sched/promises.hpp"
+#include "sched/promises/promises.hpp"
 #include "tests/unit/sched/random_population.hpp"
 
 namespace fairgv::sched {

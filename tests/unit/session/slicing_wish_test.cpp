@@ -1,5 +1,5 @@
 // FAIRGV_SLICE: valid and invalid texts, and that text and wish are two forms of the same.
-#include "runtime/session/slicing_wish.hpp"
+#include "runtime/session/wish/slicing_wish.hpp"
 
 #include <gtest/gtest.h>
 

@@ -94,18 +94,32 @@ TEST(Entitlement, IsTheWeightOverAllWeightsWhileThereAreSessions) {
   Entitlement book;
   const Entitlement::Time start(1'000s);
   const TenantId a{1}, b{2};
-  book.set(a, 1, start);
+  book.set(a, {1}, start);
   EXPECT_EQ(book.share(a), 1.0);
-  book.set(b, 3, start + 10s);
+  book.set(b, {3}, start + 10s);
   EXPECT_EQ(book.share(a), 0.25);
-  book.set(a, 0, start + 14s);
+  book.remove(a, start + 14s);
   EXPECT_EQ(book.share(a), 0.0);
   EXPECT_EQ(book.of(a, start + 99s), 11s);
   EXPECT_EQ(book.of(b, start + 20s), 9s);
-  book.set(b, 0, start + 20s);
+  book.remove(b, start + 20s);
   EXPECT_EQ(book.of(b, start + 500s), 9s) << "nobody has sessions: nobody is entitled";
-  book.set(a, 2, start + 600s);
+  book.set(a, {2}, start + 600s);
   EXPECT_EQ(book.of(a, start + 601s), 12s);
+}
+
+TEST(Entitlement, IsTheGuaranteeAndAPartOfTheRestByWeight) {
+  Entitlement book;
+  const Entitlement::Time start(1'000s);
+  const TenantId a{1}, b{2};
+  book.set(a, {.weight = 1, .min = {25ms, 100ms}}, start);
+  book.set(b, {.weight = 2}, start);
+  EXPECT_DOUBLE_EQ(book.share(a), 0.5);
+  EXPECT_DOUBLE_EQ(book.share(b), 0.5);
+  EXPECT_EQ(book.of(a, start + 10s), 5s);
+  book.remove(a, start + 10s);
+  EXPECT_EQ(book.of(a, start + 20s), 5s);
+  EXPECT_EQ(book.of(b, start + 20s), 15s);
 }
 
 TEST(Entitlement, OfAllTogetherIsTheTimeInWhichAnybodyHadSessions) {
@@ -119,7 +133,11 @@ TEST(Entitlement, OfAllTogetherIsTheTimeInWhichAnybodyHadSessions) {
   for (int step = 0; step < 5'000; ++step) {
     const std::uint32_t id = 1 + static_cast<std::uint32_t>(random() % 7);
     const std::uint32_t weight = random() % 3 == 0 ? 0 : 1 + static_cast<std::uint32_t>(random() % 10'000);
-    book.set(TenantId{id}, weight, now);
+    if (weight == 0) {
+      book.remove(TenantId{id}, now);
+    } else {
+      book.set(TenantId{id}, {weight}, now);
+    }
     weights[id] = weight;
     const Ns length(static_cast<std::int64_t>(random() % 1'000'000'000));
     double sum = 0;

@@ -76,14 +76,14 @@ TEST(DispatchLoop, ASuspendedSessionGetsNoTurnAndHasNoShare) {
   b.wait_while(State::wanting, 0);
   EXPECT_EQ(loop->looks().devices()[0].holder, b.id);
   // The turn that b has not used is taken back, and a may run.
-  loop->set_suspended(b.id, true, 3);
-  loop->set_suspended(a.id, false, 1);
+  loop->set_suspended(b.id, true, {3});
+  loop->set_suspended(a.id, false, {1});
   a.wait_while(State::wanting, 0);
   EXPECT_EQ(loop->looks().devices()[0].holder, a.id);
   EXPECT_EQ(shares(), std::pair(1.0, 0.0));
-  loop->set_suspended(b.id, false, 3);
+  loop->set_suspended(b.id, false, {3});
   EXPECT_EQ(shares(), std::pair(0.25, 0.75));
-  loop->set_suspended(SessionId{77}, true, 1);  // a session that does not exist
+  loop->set_suspended(SessionId{77}, true, {1});  // a session that does not exist
   loop->remove_session(a.id);
   loop->remove_session(b.id);
   EXPECT_EQ(shares(), std::pair(0.0, 0.0));

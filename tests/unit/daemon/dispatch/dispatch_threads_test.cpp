@@ -101,7 +101,7 @@ TEST(DispatchLoop, EverySessionGetsItsTurnsAndNoTwoHaveTheDeviceAtOnce) {
   for (Member& member : members) threads.emplace_back([&] { play(member, member.id.value, kTurns, in_use); });
   for (int i = 0; i < 200; ++i) {
     (void)loop->looks().usage({TenantId{1}, TenantId{2}, TenantId{3}});
-    loop->set_weight(TenantId{1}, 1 + static_cast<std::uint32_t>(i % 7));
+    loop->set_attributes(TenantId{1}, {1 + static_cast<std::uint32_t>(i % 7)});
     std::this_thread::yield();
   }
   for (std::thread& thread : threads) thread.join();

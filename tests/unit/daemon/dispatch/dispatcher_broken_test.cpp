@@ -56,7 +56,7 @@ TEST_F(BrokenTurns, TimeThatGoesBackwardsIsReported) {
   a.give_back(true);
   look(1);
   expect_broken(1);
-  EXPECT_EQ(dispatcher.holder(), std::nullopt);
+  EXPECT_EQ(holder_of(dispatcher), std::nullopt);
 }
 
 TEST_F(BrokenTurns, AWaitingSessionThatBreaksTheProtocolIsPassedOver) {

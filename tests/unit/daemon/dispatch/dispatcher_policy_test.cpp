@@ -30,7 +30,7 @@ struct PolicyTurns : Turns, testing::WithParamInterface<sched::PolicyInfo> {
   }
   /// The holder runs commands of 1 ms until its turn is over, and wants the device again.
   void serve_turn() {
-    const auto holder = dispatcher.holder();
+    const auto holder = holder_of(dispatcher);
     if (!holder) return pass_until_deadline();
     FakeWorker& runs = worker(*holder);
     runs.begin();
@@ -102,7 +102,7 @@ TEST_P(PolicyTurns, EverybodyGetsWhatThePolicyPromises) {
 TEST_P(PolicyTurns, ANewWeightHoldsAtOnce) {
   start({1, 1});
   EXPECT_NEAR(shares_within(10s)[2], 0.5, 0.01);
-  dispatcher.set_weight(TenantId{2}, 4, now);
+  dispatcher.set_attributes(TenantId{2}, {4}, now);
   EXPECT_NEAR(shares_within(10s)[2], GetParam().weighted ? 0.8 : 0.5, 0.01);
 }
 
@@ -112,9 +112,9 @@ TEST_P(PolicyTurns, TenantsCarryOverToEveryOtherPolicyWithTheirWeights) {
     workers.clear();
     start({1, 3});
     for (int turn = 0; turn < 10; ++turn) serve_turn();
-    const auto holder = dispatcher.holder();
+    const auto holder = holder_of(dispatcher);
     dispatcher.set_policy(sched::make_policy(other.name, 6ms), now);
-    EXPECT_EQ(dispatcher.holder(), holder) << other.name;
+    EXPECT_EQ(holder_of(dispatcher), holder) << other.name;
     EXPECT_NEAR(shares_within(10s)[2], other.weighted ? 0.75 : 0.5, 0.01) << other.name;
     EXPECT_TRUE(dispatcher.take_broken().empty());
   }
@@ -130,7 +130,7 @@ TEST_P(PolicyTurns, APolicyMayChangeWhileNobodyWantsTheDevice) {
 TEST_P(PolicyTurns, AHolderThatPausesKeepsTheDeviceOnlyWhereThePolicySaysSo) {
   start({1, 1});
   serve_turn();
-  const SessionId second = *dispatcher.holder();
+  const SessionId second = *holder_of(dispatcher);
   FakeWorker& pausing = worker(second);
   FakeWorker& other = worker(SessionId{3 - second.value});
   const auto began = now;
@@ -153,20 +153,20 @@ TEST_P(PolicyTurns, AHolderThatPausesKeepsTheDeviceOnlyWhereThePolicySaysSo) {
 
 TEST_P(PolicyTurns, TheDeadHoldersTurnIsTheNextOnes) {
   start({1, 1, 1});
-  const SessionId dead = *dispatcher.holder();
+  const SessionId dead = *holder_of(dispatcher);
   worker(dead).begin();
   now += 1ms;
   dispatcher.remove_session(dead, now);
-  while (!dispatcher.holder()) pass_until_deadline();
-  EXPECT_NE(dispatcher.holder(), dead);
+  while (!holder_of(dispatcher)) pass_until_deadline();
+  EXPECT_NE(holder_of(dispatcher), dead);
 }
 
 TEST_P(PolicyTurns, AWorkerThatNeverUsesItsTurnDoesNotKeepTheOthersWaiting) {
   start({1, 1, 1});
   serve_turn();
-  const SessionId stopped = *dispatcher.holder();
+  const SessionId stopped = *holder_of(dispatcher);
   const auto granted = now;
-  while (dispatcher.holder() == stopped || !dispatcher.holder()) pass_until_deadline();
+  while (holder_of(dispatcher) == stopped || !holder_of(dispatcher)) pass_until_deadline();
   EXPECT_LE(now - granted, Dispatcher::kPatience);
 }
 
@@ -198,7 +198,7 @@ TEST_F(Turns, ANewcomerThatThePolicyPrefersEndsAMeasuredTurnEarly) {
   now += 1ms;
   want(3, add(3));
   EXPECT_EQ(b.state(), State::busy_asked);
-  EXPECT_EQ(dispatcher.holder(), SessionId{2}) << "until its commands have ended";
+  EXPECT_EQ(holder_of(dispatcher), SessionId{2}) << "until its commands have ended";
 }
 
 /// A policy that keeps the device for a tenant that has paused, whoever else comes.
@@ -218,12 +218,12 @@ TEST_F(Turns, ANewcomerThatThePolicyDoesNotPreferLeavesAKeptDeviceAlone) {
   a.begin();
   want(2, add(2));
   run(1, a, 1ms, false);
-  EXPECT_FALSE(dispatcher.holder());
+  EXPECT_FALSE(holder_of(dispatcher));
   want(3, add(3));
-  EXPECT_FALSE(dispatcher.holder());
+  EXPECT_FALSE(holder_of(dispatcher));
   ASSERT_TRUE(dispatcher.deadline());
   dispatcher.expire(now = *dispatcher.deadline());
-  EXPECT_EQ(dispatcher.holder(), SessionId{2});
+  EXPECT_EQ(holder_of(dispatcher), SessionId{2});
 }
 
 TEST_F(Turns, ATurnIsAskedForAfterAQuarterOfItWhenATenantNeedsOnlyAMoment) {
@@ -254,7 +254,7 @@ TEST_F(StrictTurns, TheDeviceIsIdleInTheTurnsOfATenantThatComputesOnTheHost) {
   run(1, workers[0], 1ms, false);  // and computes on the host
   int idle_turns = 0;
   for (const auto end = now + 72ms; now < end;) {
-    const auto holder = dispatcher.holder();
+    const auto holder = holder_of(dispatcher);
     idle_turns += holder ? 0 : 1;
     if (holder) workers[holder->value - 1].begin();
     ASSERT_TRUE(dispatcher.deadline());

@@ -65,7 +65,7 @@ struct RandomTurns : Turns {
     if (kind < 85) return pass(std::chrono::microseconds(below(3'000)));
     if (kind < 90) return dispatcher.charge_holder(now);
     if (kind < 92) return suspend_or_not(session);
-    if (kind < 94) return dispatcher.set_weight(TenantId{1 + below(8)}, 1 + below(9), now);
+    if (kind < 94) return dispatcher.set_attributes(TenantId{1 + below(8)}, {1 + below(9)}, now);
     if (kind < 97) {
       const auto policies = sched::all_policies();
       const sched::PolicyInfo& policy = policies[below(static_cast<std::uint32_t>(policies.size()))];
@@ -91,10 +91,10 @@ struct RandomTurns : Turns {
     const auto holders = std::count_if(alive.begin(), alive.end(), [&](std::uint32_t each) {
       return worker(each).state() != State::idle && worker(each).state() != State::wanting;
     });
-    ASSERT_EQ(holders, dispatcher.holder() ? 1 : 0);
+    ASSERT_EQ(holders, holder_of(dispatcher) ? 1 : 0);
     ASSERT_TRUE(dispatcher.take_broken().empty());
     // A suspended session keeps its turn until it gives the turn back, and gets no other.
-    if (const auto holder = dispatcher.holder(); holder && suspended.contains(holder->value)) {
+    if (const auto holder = holder_of(dispatcher); holder && suspended.contains(holder->value)) {
       ASSERT_NE(worker(holder->value).state(), State::idle);
       ASSERT_TRUE(dispatcher.deadline());
     }
@@ -107,9 +107,9 @@ struct RandomTurns : Turns {
   }
   /// All sessions give their turns back and want nothing more, until none waits.
   void finish() {
-    for (int turn = 0; anybody_waits() || dispatcher.holder(); ++turn) {
+    for (int turn = 0; anybody_waits() || holder_of(dispatcher); ++turn) {
       ASSERT_LT(turn, 10'000) << "somebody waits for ever";
-      if (const auto holder = dispatcher.holder()) {
+      if (const auto holder = holder_of(dispatcher)) {
         FakeWorker& runs = worker(holder->value);
         if (runs.state() == State::held) runs.begin();
         runs.give_back(false);

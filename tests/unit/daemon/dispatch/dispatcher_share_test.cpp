@@ -24,7 +24,7 @@ TEST_F(Turns, SharesFollowTheWeights) {
   for (const Greedy& each : all) want(each.id, *each.worker);
   const auto start = now;
   while (now - start < 60s) {
-    const std::uint32_t holder = dispatcher.holder()->value;
+    const std::uint32_t holder = holder_of(dispatcher)->value;
     const Greedy& each = all[holder - 1];
     std::chrono::nanoseconds used{0};
     do used += each.kernel;
@@ -46,13 +46,13 @@ TEST_F(Turns, ANewWeightHoldsAtOnce) {
     const auto before = time_of(2);
     const auto start = now;
     while (now - start < 10s) {
-      const std::uint32_t holder = dispatcher.holder()->value;
+      const std::uint32_t holder = holder_of(dispatcher)->value;
       run(holder, holder == 1 ? a : b, 5ms, true);
     }
     return std::chrono::duration<double>(time_of(2) - before) / std::chrono::duration<double>(now - start);
   };
   EXPECT_NEAR(share_of_second(), 0.5, 0.01);
-  dispatcher.set_weight(TenantId{2}, 4, now);
+  dispatcher.set_attributes(TenantId{2}, {4}, now);
   EXPECT_NEAR(share_of_second(), 0.8, 0.01);
 }
 
@@ -65,7 +65,7 @@ TEST_F(Turns, SessionsOfATenantShareItsTurns) {
   want(3, other);
   std::array<int, 4> turns{};
   for (int i = 0; i < 400; ++i) {
-    const std::uint32_t holder = dispatcher.holder()->value;
+    const std::uint32_t holder = holder_of(dispatcher)->value;
     ++turns[holder];
     run(holder, holder == 1 ? first : holder == 2 ? second : other, 6ms, true);
   }
@@ -85,7 +85,7 @@ TEST_F(Turns, ASleeperDoesNotSaveUpTime) {
   std::chrono::nanoseconds before = time_of(1);
   const auto start = now;
   while (now - start < 1s) {
-    const std::uint32_t holder = dispatcher.holder()->value;
+    const std::uint32_t holder = holder_of(dispatcher)->value;
     run(holder, holder == 1 ? a : b, 5ms, true);
   }
   EXPECT_NEAR(static_cast<double>((time_of(1) - before) / 1ms), 500, 15);
@@ -99,9 +99,9 @@ TEST_F(Turns, PausesBetweenTwoKernelsTakeNothingFromAHeavyTenant) {
   want(1, *both[0]);
   want(2, *both[1]);
   for (int turn = 0; turn < 4'000; ++turn) {
-    const std::uint32_t tenant = dispatcher.holder() == SessionId{1} ? 0 : 1;
+    const std::uint32_t tenant = holder_of(dispatcher) == SessionId{1} ? 0 : 1;
     run(tenant + 1, *both[tenant], 6ms, false);
-    if (!dispatcher.holder()) kept[tenant] += 200us;
+    if (!holder_of(dispatcher)) kept[tenant] += 200us;
     now += 200us;
     want(tenant + 1, *both[tenant]);
   }
@@ -127,7 +127,7 @@ TEST_F(Turns, DebtOutlivesTheSession) {
   want(3, again);
   const auto start = now;
   while (time_of(1) == 1s) {
-    const std::uint32_t holder = dispatcher.holder()->value;
+    const std::uint32_t holder = holder_of(dispatcher)->value;
     run(holder, holder == 2 ? b : again, 6ms, true);
   }
   EXPECT_GE(now - start, 990ms);

@@ -45,7 +45,7 @@ TEST_F(SuspendedTurns, ThatWaitAreNotGranted) {
   run(1, a, 6ms, false);
   pass(1s);
   EXPECT_EQ(b.state(), State::wanting);
-  EXPECT_FALSE(dispatcher.holder());
+  EXPECT_FALSE(holder_of(dispatcher));
   EXPECT_TRUE(dispatcher.device().line.empty());
   go_on(2);
   EXPECT_EQ(b.state(), State::held);
@@ -94,7 +94,7 @@ TEST_F(SuspendedTurns, ThatAreInUseAreAskedForAndEndAsTheirWorkersGiveThemBack) 
   EXPECT_TRUE(dispatcher.take_broken().empty());
   run(1, a, 10ms, true);
   EXPECT_EQ(a.state(), State::wanting);
-  EXPECT_FALSE(dispatcher.holder());
+  EXPECT_FALSE(holder_of(dispatcher));
   EXPECT_GE(time_of(1), 10ms) << "it pays for what it has used";
   pass(1s);
   EXPECT_EQ(a.state(), State::wanting);
@@ -162,7 +162,7 @@ TEST_F(SuspendedTurns, GiveNoCreditForTheTime) {
   const auto before_a = time_of(1);
   const auto before_b = time_of(2);
   for (int i = 0; i < 100; ++i) {
-    if (dispatcher.holder() == SessionId{1}) {
+    if (holder_of(dispatcher) == SessionId{1}) {
       run(1, a, 6ms, true);
     } else {
       run(2, b, 6ms, true);
@@ -260,8 +260,8 @@ TEST_F(SuspendedTurns, StaySuspendedInTheNextDispatcher) {
   Dispatcher next(sched::make_policy(sched::kDefaultPolicy, 6ms));
   for (std::uint32_t i : {1U, 2U}) {
     FakeWorker& worker = i == 1 ? a : b;
-    next.add_tenant(TenantId{i}, 1, now);
-    next.adopt_session(SessionId{i}, TenantId{i}, worker.turn, worker.header, 0, now);
+    next.add_tenant(TenantId{i}, {1}, now);
+    next.adopt_session(SessionId{i}, TenantId{i}, {worker.turn, nullptr, worker.header}, 0, now);
     next.set_suspended(SessionId{i}, true, now);
   }
   next.resume(now);
@@ -269,7 +269,7 @@ TEST_F(SuspendedTurns, StaySuspendedInTheNextDispatcher) {
   EXPECT_EQ(a.state(), State::busy_asked);
   a.give_back(true);
   next.look(SessionId{1}, now);
-  EXPECT_FALSE(next.holder());
+  EXPECT_FALSE(holder_of(next));
   EXPECT_EQ(b.state(), State::wanting);
   next.set_suspended(SessionId{2}, false, now);
   EXPECT_EQ(b.state(), State::held);

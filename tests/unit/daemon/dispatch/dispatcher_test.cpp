@@ -175,7 +175,7 @@ TEST_F(Turns, TheTurnOfAHolderThatDiesGoesToTheNextAtOnce) {
   EXPECT_EQ(b.state(), State::held);
   EXPECT_EQ(time_of(1), 3ms);
   look(1);  // a knock from before its death
-  EXPECT_EQ(dispatcher.holder(), SessionId{2});
+  EXPECT_EQ(holder_of(dispatcher), SessionId{2});
 }
 
 TEST_F(Turns, TheDeathOfAWaitingSessionChangesNothing) {
@@ -187,7 +187,7 @@ TEST_F(Turns, TheDeathOfAWaitingSessionChangesNothing) {
   want(2, b);
   want(3, c);
   dispatcher.remove_session(SessionId{2}, now);
-  EXPECT_EQ(dispatcher.holder(), SessionId{1});
+  EXPECT_EQ(holder_of(dispatcher), SessionId{1});
   run(1, a, 1ms, false);
   EXPECT_EQ(c.state(), State::held);
 }

@@ -29,7 +29,14 @@ struct Member {
   }
   /// The session as the loop gets it: its worker sees so many of the host's devices.
   DispatchedSession for_loop(std::uint32_t weight = 1, std::size_t devices = 1) {
-    return {id, tenant_id, weight, &turns->page(), &header, knock_fd.get(), DeviceView::first(devices)};
+    return {id,
+            tenant_id,
+            {weight},
+            &turns->page(),
+            turns->promises(),
+            &header,
+            knock_fd.get(),
+            DeviceView::first(devices)};
   }
   session::DeviceTurn& turn(std::uint32_t device = 0) { return turns->page().devices[device]; }
   State state(std::uint32_t device = 0) {

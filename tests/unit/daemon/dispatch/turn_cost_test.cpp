@@ -63,7 +63,7 @@ TEST_F(TurnCosts, AForgerGetsNoMoreThanItsShare) {
   std::array<std::chrono::nanoseconds, 3> had{};
   const auto start = now;
   while (now - start < 10s) {
-    const std::uint32_t holder = dispatcher.holder()->value;
+    const std::uint32_t holder = holder_of(dispatcher)->value;
     FakeWorker& worker = holder == 1 ? honest : forger;
     if (worker.state() == State::held) worker.begin();
     now += 6ms;
@@ -79,7 +79,7 @@ TEST_F(TurnCosts, TurnsThatAreGivenStraightBackCostTheHandOver) {
   want(1, honest);
   want(2, forger);
   for (int i = 0; i < 1'000; ++i) {
-    const std::uint32_t holder = dispatcher.holder()->value;
+    const std::uint32_t holder = holder_of(dispatcher)->value;
     if (holder == 1) {
       run(1, honest, 6ms, true);
     } else {
@@ -156,7 +156,7 @@ TEST_F(TurnCosts, AKilledLoopOfLongCommandsPaysForAllOfThem) {
   for (std::uint32_t id = 100; id < 150; ++id) {
     FakeWorker& loop = add(id, 1, 2);
     want(id, loop);
-    while (dispatcher.holder() != SessionId{id}) run(1, honest, 6ms, true);
+    while (holder_of(dispatcher) != SessionId{id}) run(1, honest, 6ms, true);
     loop.begin();
     now += 100ms;
     dispatcher.remove_session(SessionId{id}, now);
@@ -176,11 +176,11 @@ TEST_F(TurnCosts, ATurnThatOutlivesItsDaemonIsChargedAsAWhole) {
   ASSERT_TRUE(dispatcher.device().turn);
   const TurnBooks books = dispatcher.device().turn->books();
   Dispatcher next(sched::make_policy(sched::kDefaultPolicy, 6ms));
-  next.add_tenant(TenantId{1}, 1, now);
-  next.add_tenant(TenantId{2}, 1, now);
-  next.adopt_session(SessionId{1}, TenantId{1}, honest.turn, honest.header,
+  next.add_tenant(TenantId{1}, {1}, now);
+  next.add_tenant(TenantId{2}, {1}, now);
+  next.adopt_session(SessionId{1}, TenantId{1}, {honest.turn, nullptr, honest.header},
                      dispatcher.device().places.at(SessionId{1}).used_ns, now);
-  next.adopt_session(SessionId{2}, TenantId{2}, forger.turn, forger.header,
+  next.adopt_session(SessionId{2}, TenantId{2}, {forger.turn, nullptr, forger.header},
                      dispatcher.device().places.at(SessionId{2}).used_ns, now, {}, books);
   next.resume(now);
   now += 1s;
@@ -199,15 +199,15 @@ TEST_F(TurnCosts, AForgedTurnDoesNotTakeTheRealOneFromItsOwnerInTheNextDaemon) {
   const TurnBooks books = dispatcher.device().turn->books();
   for (const bool forger_first : {true, false}) {
     Dispatcher next(sched::make_policy(sched::kDefaultPolicy, 6ms));
-    for (const std::uint32_t id : {1U, 2U}) next.add_tenant(TenantId{id}, 1, now);
+    for (const std::uint32_t id : {1U, 2U}) next.add_tenant(TenantId{id}, {1}, now);
     const auto adopt_forger = [&] {
-      next.adopt_session(SessionId{2}, TenantId{2}, forger.turn, forger.header, 0, now);
+      next.adopt_session(SessionId{2}, TenantId{2}, {forger.turn, nullptr, forger.header}, 0, now);
     };
     if (forger_first) adopt_forger();
-    next.adopt_session(SessionId{1}, TenantId{1}, honest.turn, honest.header, 0, now, {}, books);
+    next.adopt_session(SessionId{1}, TenantId{1}, {honest.turn, nullptr, honest.header}, 0, now, {}, books);
     if (!forger_first) adopt_forger();
     next.resume(now);
-    EXPECT_EQ(next.holder(), SessionId{1}) << forger_first;
+    EXPECT_EQ(holder_of(next), SessionId{1}) << forger_first;
     const auto broken = next.take_broken();
     ASSERT_EQ(broken.size(), 1U) << forger_first;
     EXPECT_EQ(broken[0].session, SessionId{2}) << forger_first;
@@ -215,7 +215,7 @@ TEST_F(TurnCosts, AForgedTurnDoesNotTakeTheRealOneFromItsOwnerInTheNextDaemon) {
 }
 
 TEST_F(TurnCosts, SharesAreAmongThoseThatUseTheDevice) {
-  dispatcher.set_weight(TenantId{1}, 3, now);
+  dispatcher.set_attributes(TenantId{1}, {3}, now);
   const auto share = [&](std::uint32_t tenant) { return shares_of(dispatcher).at(TenantId{tenant}); };
   EXPECT_EQ(share(1), 1) << "nobody uses it";
   want(1, honest);
@@ -237,8 +237,8 @@ struct CpuTurnCosts : TurnCosts {
   CpuTurnCosts() { dispatcher.charges().set_processors(2); }
   FakeWorker& add_timed(std::uint32_t id) {
     FakeWorker& worker = workers.emplace_back();
-    dispatcher.add_tenant(TenantId{id}, 1, now);
-    dispatcher.add_session(SessionId{id}, TenantId{id}, worker.turn, worker.header, now,
+    dispatcher.add_tenant(TenantId{id}, {1}, now);
+    dispatcher.add_session(SessionId{id}, TenantId{id}, {worker.turn, nullptr, worker.header}, now,
                            [this, id] { return std::optional(ran[id]); });
     return worker;
   }

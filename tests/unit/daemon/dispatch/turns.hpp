@@ -21,8 +21,8 @@ struct Turns : ::testing::Test {
   FakeWorker& add(std::uint32_t session, std::uint32_t weight = 1, std::uint32_t tenant = 0) {
     const TenantId owner{tenant == 0 ? session : tenant};
     FakeWorker& worker = workers.emplace_back();
-    dispatcher.add_tenant(owner, weight, now);
-    dispatcher.add_session(SessionId{session}, owner, worker.turn, worker.header, now);
+    dispatcher.add_tenant(owner, {weight}, now);
+    dispatcher.add_session(SessionId{session}, owner, {worker.turn, nullptr, worker.header}, now);
     return worker;
   }
   void look(std::uint32_t session) { dispatcher.look(SessionId{session}, now); }

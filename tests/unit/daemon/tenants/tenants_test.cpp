@@ -19,7 +19,7 @@ void end(TenantRegistry& registry, TenantId id) {
 }
 
 std::uint32_t weight_of(Result<Tenant> tenant) {
-  return tenant ? tenant->weight : 0;
+  return tenant ? tenant->attributes.weight : 0;
 }
 
 TEST(Tenants, WithoutAWishGetTheDefaultWeight) {
@@ -31,29 +31,29 @@ TEST(Tenants, WithoutAWishGetTheDefaultWeight) {
 
 TEST(Tenants, GetTheWeightThatTheirLatestProgramAskedFor) {
   TenantRegistry registry({});
-  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, 5)), 5u);
+  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {.weight = 5})), 5u);
   EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {})), 5u);
-  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, 7)), 7u);
+  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {.weight = 7})), 7u);
 }
 
 TEST(Tenants, AskForNoMoreThanIsAllowed) {
   TenantRules rules = rules_with("a", {.weight = {}, .max_weight = 4, .uid = {}});
   rules.max_weight = 20;
   TenantRegistry registry(rules);
-  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, 100)), 4u);
-  EXPECT_EQ(weight_of(registry.join("b", {kAlice}, 100)), 20u);
+  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {.weight = 100})), 4u);
+  EXPECT_EQ(weight_of(registry.join("b", {kAlice}, {.weight = 100})), 20u);
 }
 
 TEST(Tenants, WithAPinnedWeightAskInVain) {
   TenantRules rules = rules_with("a", {.weight = 50, .max_weight = {}, .uid = {}});
   rules.max_weight = 10;
   TenantRegistry registry(rules);
-  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, 2)), 50u);
+  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {.weight = 2})), 50u);
 }
 
 TEST(Tenants, ForgetTheirWishWithTheLastSession) {
   TenantRegistry registry({});
-  const auto first = registry.join("a", {kAlice}, 5);
+  const auto first = registry.join("a", {kAlice}, {.weight = 5});
   ASSERT_TRUE(first);
   ASSERT_TRUE(registry.join("a", {kAlice}, {}));
   end(registry, first->id);
@@ -118,9 +118,9 @@ TEST(Tenants, HaveNoMoreSessionsThanTheyMay) {
   TenantRegistry registry(rules);
   const auto tenant = registry.join("a", {kAlice}, {});
   ASSERT_TRUE(tenant && registry.join("a", {kAlice}, {}));
-  EXPECT_FALSE(registry.join("a", {kAlice}, 9));
+  EXPECT_FALSE(registry.join("a", {kAlice}, {.weight = 9}));
   EXPECT_EQ(registry.find(tenant->id)->sessions, 2u);
-  EXPECT_EQ(registry.find(tenant->id)->weight, 1u);
+  EXPECT_EQ(registry.find(tenant->id)->attributes.weight, 1u);
   end(registry, tenant->id);
   EXPECT_TRUE(registry.join("a", {kAlice}, {}));
   EXPECT_TRUE(registry.join("b", {kAlice}, {}));
@@ -129,61 +129,61 @@ TEST(Tenants, HaveNoMoreSessionsThanTheyMay) {
 
 TEST(Tenants, AFreedNameComesWithoutWhatItsLastUserWasGiven) {
   TenantRegistry registry(rules_with("a", {.max_weight = 4}));
-  const auto tenant = registry.join("a", {kAlice}, 3);
+  const auto tenant = registry.join("a", {kAlice}, {.weight = 3});
   ASSERT_TRUE(tenant);
-  ASSERT_TRUE(registry.set_weight("a", 9, 0, kAdministrator));
+  ASSERT_TRUE(registry.set("a", {.weight = 9}, 0, kAdministrator));
   end(registry, tenant->id);
-  EXPECT_FALSE(registry.set_weight("a", 2, kAlice, false));
+  EXPECT_FALSE(registry.set("a", {.weight = 2}, kAlice, false));
   EXPECT_EQ(weight_of(registry.join("a", {kBob}, {})), 1u);
-  EXPECT_FALSE(registry.set_weight("a", 2, kAlice, false));
-  EXPECT_TRUE(registry.set_weight("a", 2, kBob, false));
+  EXPECT_FALSE(registry.set("a", {.weight = 2}, kAlice, false));
+  EXPECT_TRUE(registry.set("a", {.weight = 2}, kBob, false));
 }
 
 TEST(Tenants, AUserDoesNotLowerOrRaiseWhatAnAdministratorHasSet) {
   TenantRegistry registry({});
-  ASSERT_TRUE(registry.join("a", {kAlice}, 3));
-  ASSERT_TRUE(registry.set_weight("a", 2, 0, kAdministrator));
-  EXPECT_FALSE(registry.set_weight("a", 5, kAlice, false));
-  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, 7)), 2u);
+  ASSERT_TRUE(registry.join("a", {kAlice}, {.weight = 3}));
+  ASSERT_TRUE(registry.set("a", {.weight = 2}, 0, kAdministrator));
+  EXPECT_FALSE(registry.set("a", {.weight = 5}, kAlice, false));
+  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {.weight = 7})), 2u);
 }
 
 TEST(Tenants, AWeightSetByAnAdministratorHoldsUntilTheLastSessionEnds) {
   TenantRegistry registry(rules_with("a", {.weight = {}, .max_weight = 4, .uid = {}}));
-  const auto tenant = registry.join("a", {kAlice}, 2);
+  const auto tenant = registry.join("a", {kAlice}, {.weight = 2});
   ASSERT_TRUE(tenant);
-  EXPECT_EQ(weight_of(registry.set_weight("a", 9, 0, kAdministrator)), 9u);
-  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, 3)), 9u);
+  EXPECT_EQ(weight_of(registry.set("a", {.weight = 9}, 0, kAdministrator)), 9u);
+  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {.weight = 3})), 9u);
   end(registry, tenant->id);
   end(registry, tenant->id);
-  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, 3)), 3u);
+  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {.weight = 3})), 3u);
 }
 
 TEST(Tenants, AUserSetsOnlyTheOwnTenantAndWithinTheRules) {
   TenantRegistry registry(rules_with("a", {.weight = {}, .max_weight = 4, .uid = {}}));
-  ASSERT_TRUE(registry.join("a", {kAlice}, 2));
-  EXPECT_EQ(weight_of(registry.set_weight("a", 3, kAlice, false)), 3u);
-  EXPECT_FALSE(registry.set_weight("a", 5, kAlice, false));
-  EXPECT_FALSE(registry.set_weight("a", 1, kBob, false));
-  EXPECT_EQ(registry.all().front().weight, 3u);
+  ASSERT_TRUE(registry.join("a", {kAlice}, {.weight = 2}));
+  EXPECT_EQ(weight_of(registry.set("a", {.weight = 3}, kAlice, false)), 3u);
+  EXPECT_FALSE(registry.set("a", {.weight = 5}, kAlice, false));
+  EXPECT_FALSE(registry.set("a", {.weight = 1}, kBob, false));
+  EXPECT_EQ(registry.all().front().attributes.weight, 3u);
 }
 
 TEST(Tenants, OnlyRunningOnesCanBeSet) {
   TenantRegistry registry({});
-  EXPECT_FALSE(registry.set_weight("a", 2, 0, kAdministrator));
+  EXPECT_FALSE(registry.set("a", {.weight = 2}, 0, kAdministrator));
   const auto tenant = registry.join("a", {kAlice}, {});
   ASSERT_TRUE(tenant);
   end(registry, tenant->id);
-  EXPECT_FALSE(registry.set_weight("a", 2, 0, kAdministrator));
+  EXPECT_FALSE(registry.set("a", {.weight = 2}, 0, kAdministrator));
 }
 
 TEST(Tenants, FollowNewRules) {
   TenantRegistry registry({});
-  const auto tenant = registry.join("a", {kAlice}, 5);
+  const auto tenant = registry.join("a", {kAlice}, {.weight = 5});
   ASSERT_TRUE(tenant);
   registry.configure(rules_with("a", {.weight = {}, .max_weight = 2, .uid = {}}));
-  EXPECT_EQ(registry.find(tenant->id)->weight, 2u);
+  EXPECT_EQ(registry.find(tenant->id)->attributes.weight, 2u);
   registry.configure({});
-  EXPECT_EQ(registry.find(tenant->id)->weight, 5u);
+  EXPECT_EQ(registry.find(tenant->id)->attributes.weight, 5u);
 }
 
 TEST(Tenants, AreForgottenOnlyWithoutSessions) {
@@ -201,17 +201,17 @@ TEST(Tenants, AreForgottenOnlyWithoutSessions) {
 TEST(Tenants, AProgramsWishEndsWithItThoughItsWorkerIsStillDying) {
   constexpr std::uint64_t kCapacity = std::uint64_t{1} << 30;
   TenantRegistry registry{TenantRules{}};
-  const auto first = registry.join("alice", {kAlice}, 5, MemorySize{4096});
-  ASSERT_TRUE(registry.set_weight("alice", 7, 0, kAdministrator));
-  ASSERT_TRUE(registry.join("alice", {kAlice}, std::nullopt));
+  const auto first = registry.join("alice", {kAlice}, {.weight = 5}, MemorySize{4096});
+  ASSERT_TRUE(registry.set("alice", {.weight = 7}, 0, kAdministrator));
+  ASSERT_TRUE(registry.join("alice", {kAlice}, {}));
   registry.retire(first->id);
   EXPECT_EQ(registry.memory_limit("alice", kCapacity), 4096U) << "the other one still runs";
   EXPECT_EQ(weight_of(*registry.find(first->id)), 7U);
 
   registry.retire(first->id);
-  EXPECT_FALSE(registry.set_weight("alice", 9, 0, kAdministrator))
+  EXPECT_FALSE(registry.set("alice", {.weight = 9}, 0, kAdministrator))
       << "there is no running program to give the weight to";
-  EXPECT_EQ(weight_of(registry.join("alice", {kAlice}, std::nullopt)), 1U);
+  EXPECT_EQ(weight_of(registry.join("alice", {kAlice}, {})), 1U);
   EXPECT_EQ(registry.memory_limit("alice", kCapacity), kCapacity);
   EXPECT_EQ(registry.find(first->id)->sessions, 3U);
   registry.leave(first->id);
@@ -230,9 +230,9 @@ TEST(Tenants, OfARuleArePeoplesOfSeveralUsersAndTheAdministratorsToChange) {
   ASSERT_TRUE(tenant) << tenant.error().message;
   EXPECT_TRUE(registry.join("batch", bob, {}));
   EXPECT_FALSE(registry.join("batch", {kAlice, false, {}}, {})) << "only by the rule";
-  EXPECT_FALSE(registry.set_weight("batch", 2, kAlice, false));
-  EXPECT_FALSE(registry.set_weight("batch", 2, kBob, false));
-  EXPECT_TRUE(registry.set_weight("batch", 2, 0, kAdministrator));
+  EXPECT_FALSE(registry.set("batch", {.weight = 2}, kAlice, false));
+  EXPECT_FALSE(registry.set("batch", {.weight = 2}, kBob, false));
+  EXPECT_TRUE(registry.set("batch", {.weight = 2}, 0, kAdministrator));
 }
 
 TEST(Tenants, OfARuleThatAreReservedForAUserAreForNobodyElse) {
@@ -253,17 +253,18 @@ TEST(Tenants, HaveTheClassOfTheirRuleWhileTheyRun) {
   rules.classes["gold"] = {.weight = 8, .memory = MemorySize{0, 50}, .session_limit = 2};
   TenantRegistry registry(rules);
   const TenantRegistry::Applicant golden{.uid = kAlice, .assigned = true, .class_name = "gold"};
-  const auto tenant = registry.join("a", golden, 3);
+  const auto tenant = registry.join("a", golden, {.weight = 3});
   EXPECT_EQ(weight_of(tenant), 8U);
   EXPECT_EQ(registry.memory_limit("a", kCapacity), 500U);
   EXPECT_TRUE(registry.join("a", golden, {}));
   EXPECT_FALSE(registry.join("a", golden, {})) << "the class has a limit of sessions";
   rules.classes["gold"].weight = 4;
   registry.configure(rules);
-  EXPECT_EQ(registry.find(tenant->id)->weight, 4U);
+  EXPECT_EQ(registry.find(tenant->id)->attributes.weight, 4U);
   end(registry, tenant->id);
   end(registry, tenant->id);
-  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, 3)), 3U) << "without the rule there is no class";
+  EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {.weight = 3})), 3U)
+      << "without the rule there is no class";
   EXPECT_EQ(registry.memory_limit("a", kCapacity), kCapacity);
 }
 

@@ -69,7 +69,7 @@ class TurnTest : public ::testing::Test {
   session::DeviceTurn turn;
   TimePoint now{1h};
   int knocks = 0;
-  TurnClient keeper{turn, TurnSettings{6ms, 5}, [this] { ++knocks; }};
+  TurnClient keeper{{turn}, TurnSettings{6ms, 5}, [this] { ++knocks; }};
 };
 
 }  // namespace fairgv::vgpu

@@ -54,7 +54,7 @@ TEST_F(LoneTurnTest, TheLoopIsWokenForALoneTenantWhenHalfOfWhatMayBeInFlightHasD
   for (const auto& [each, left] :
        {std::pair<Duration, std::uint64_t>{100us, 30}, {1ms, 3}, {2ms, 1}, {50ms, 1}}) {
     session::DeviceTurn lone;
-    TurnClient one(lone, TurnSettings{6ms, 5}, [] {});
+    TurnClient one({lone}, TurnSettings{6ms, 5}, [] {});
     one.may_issue(kKernel, now);
     lone.state = static_cast<std::uint32_t>(TurnState::held);
     for (int round = 0; round < 20; ++round) {

@@ -10,7 +10,7 @@ struct StolenTurnTest : TurnTest {
   int looks = 0;
   int rests = 0;
   bool rested = false;  // when the keeper began to watch
-  TurnClient robbed{turn,
+  TurnClient robbed{{turn},
                     TurnSettings{6ms, 5, [this] { ++rests; },
                                  [this](bool since_rest) {
                                    stolen = 0ms;

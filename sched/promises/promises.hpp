@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "sched/budget.hpp"
-#include "sched/ceiling.hpp"
-#include "sched/guarantees.hpp"
+#include "sched/promises/ceiling.hpp"
+#include "sched/promises/guarantees.hpp"
 #include "sched/run_heap.hpp"
 
 namespace fairgv::sched {

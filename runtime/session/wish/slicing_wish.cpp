@@ -1,4 +1,4 @@
-#include "runtime/session/slicing_wish.hpp"
+#include "runtime/session/wish/slicing_wish.hpp"
 
 #include <charconv>
 #include <optional>

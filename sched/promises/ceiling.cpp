@@ -1,4 +1,4 @@
-#include "sched/ceiling.hpp"
+#include "sched/promises/ceiling.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sched/guarantees.hpp"
+#include "sched/promises/guarantees.hpp"
 
 #include <algorithm>
 

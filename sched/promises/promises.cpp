@@ -1,4 +1,4 @@
-#include "sched/promises.hpp"
+#include "sched/promises/promises.hpp"
 
 #include <algorithm>
 
