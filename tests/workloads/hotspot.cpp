@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/workloads/problems/hotspot.hpp"
+#include "tests/workloads/problems/rodinia/hotspot.hpp"
 #include "tests/workloads/support/opencl_program.hpp"
 
 namespace workloads {

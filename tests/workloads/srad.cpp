@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/workloads/problems/srad.hpp"
+#include "tests/workloads/problems/rodinia/srad.hpp"
 #include "tests/workloads/support/opencl_program.hpp"
 
 namespace workloads {

@@ -1,7 +1,7 @@
-// hotspot in CUDA: see problems/hotspot.hpp and the OpenCL program, whose blocks do the same work. The grids
-// lie in pitched memory.
+// hotspot in CUDA: see problems/rodinia/hotspot.hpp and the OpenCL program, whose blocks do the same work.
+// The grids lie in pitched memory.
 #include "tests/workloads/cuda/support/program.hpp"
-#include "tests/workloads/problems/hotspot.hpp"
+#include "tests/workloads/problems/rodinia/hotspot.hpp"
 
 namespace workloads::cuda {
 namespace {

@@ -1,7 +1,7 @@
-// srad in CUDA: see problems/srad.hpp and the OpenCL program, whose blocks do the same work. The sums come
-// back through page-locked memory.
+// srad in CUDA: see problems/rodinia/srad.hpp and the OpenCL program, whose blocks do the same work. The sums
+// come back through page-locked memory.
 #include "tests/workloads/cuda/support/program.hpp"
-#include "tests/workloads/problems/srad.hpp"
+#include "tests/workloads/problems/rodinia/srad.hpp"
 
 namespace workloads::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/workloads/problems/srad.hpp"
+#include "tests/workloads/problems/rodinia/srad.hpp"
 
 #include <algorithm>
 

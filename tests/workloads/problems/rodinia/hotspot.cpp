@@ -1,4 +1,4 @@
-#include "tests/workloads/problems/hotspot.hpp"
+#include "tests/workloads/problems/rodinia/hotspot.hpp"
 
 #include "tests/workloads/support/verify.hpp"
 
