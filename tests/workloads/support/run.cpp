@@ -25,15 +25,19 @@ using Microseconds = std::chrono::duration<double, std::micro>;
 constexpr int kPasses = 8;
 constexpr int kSamples = 5;
 constexpr std::uint64_t kFewLaunches = 8;
-constexpr std::uint64_t kManyLaunches = 24;
+constexpr std::uint64_t kManyTimesFew = 3;
+// Beside a round this long (us) the one-time cost of a batch is nothing, and many rounds may take minutes.
+constexpr double kLongRound = 10'000;
 constexpr double kCloseEnough = 0.03;
 // A short first kernel is mostly launch overhead; going up in steps keeps one bad guess from running long.
 constexpr double kLargestStep = 32.0;
 constexpr std::uint64_t kMostIterations = 1'000'000'000;
 
 struct Batch {
-  double launches = 0;
+  std::uint64_t launches = 0;
   double microseconds = 0;
+
+  double per_launch() const { return microseconds / static_cast<double>(launches); }
 };
 
 /// At least so many launches and the wait for them, in the fastest of some samples.
@@ -45,7 +49,7 @@ Batch fastest_batch(std::uint64_t launches, Workload& workload, LaunchQueue& que
     while (queue.launches() - before < launches) workload.enqueue_round();
     queue.finish();
     const Microseconds taken = std::chrono::steady_clock::now() - start;
-    fastest.launches = static_cast<double>(queue.launches() - before);
+    fastest.launches = queue.launches() - before;
     fastest.microseconds = std::min(fastest.microseconds, taken.count());
   }
   return fastest;
@@ -56,11 +60,14 @@ Batch fastest_batch(std::uint64_t launches, Workload& workload, LaunchQueue& que
 double time_per_launch(Workload& workload, LaunchQueue& queue) {
   workload.enqueue_round();
   queue.finish();
+  const Batch round = fastest_batch(1, workload, queue);
+  if (round.microseconds >= kLongRound) return round.per_launch();
   const Batch few = fastest_batch(kFewLaunches, workload, queue);
-  const Batch many = fastest_batch(kManyLaunches, workload, queue);
-  const double each = (many.microseconds - few.microseconds) / (many.launches - few.launches);
+  const Batch many = fastest_batch(kManyTimesFew * few.launches, workload, queue);
+  const auto more = static_cast<double>(many.launches - few.launches);
+  const double each = (many.microseconds - few.microseconds) / more;
   // If the machine was so disturbed that the longer batch was faster: an upper bound.
-  return each > 0 ? each : many.microseconds / many.launches;
+  return each > 0 ? each : many.per_launch();
 }
 
 /// Finds the amount of work (the size, or the iteration count) whose launches take about `microseconds`: a
