@@ -22,6 +22,7 @@ set(cuda_workloads
   scan scan
   convolutionSeparable convolution_separable
   histogram histogram
+  cfd cfd
   computeLoop compute_loop)
 set(cuda_workload_programs "")
 while(cuda_workloads)
