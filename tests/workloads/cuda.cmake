@@ -23,6 +23,7 @@ set(cuda_workloads
   convolutionSeparable convolution_separable
   histogram histogram
   cfd cfd
+  heartwall heartwall
   computeLoop compute_loop)
 set(cuda_workload_programs "")
 while(cuda_workloads)

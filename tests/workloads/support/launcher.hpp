@@ -31,6 +31,14 @@ class Launcher : public LaunchQueue {
           "clEnqueueFillBuffer");
   }
 
+  /// Blocking write of `count` elements, from the buffer's element `first` on.
+  template <typename Element>
+  void write(const Buffer& buffer, std::size_t first, const Element* elements, std::size_t count) {
+    check(clEnqueueWriteBuffer(queue(), buffer.get(), CL_TRUE, first * sizeof(Element),
+                               count * sizeof(Element), elements, 0, nullptr, nullptr),
+          "clEnqueueWriteBuffer");
+  }
+
   /// Blocking read of the first `count` elements.
   template <typename Element>
   std::vector<Element> read(const Buffer& buffer, std::size_t count) {

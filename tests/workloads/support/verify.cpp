@@ -44,6 +44,12 @@ std::optional<std::string> compare_exactly(const std::string& what, const std::v
                         [](std::uint32_t value, std::uint32_t reference) { return value == reference; });
 }
 
+std::optional<std::string> compare_exactly(const std::string& what, const std::vector<std::int32_t>& got,
+                                           const std::vector<std::int32_t>& expected) {
+  return first_mismatch(what, got, expected,
+                        [](std::int32_t value, std::int32_t reference) { return value == reference; });
+}
+
 std::vector<float> random_floats(std::size_t count, float low, float high, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   std::uniform_real_distribution<float> uniform(low, high);

@@ -22,6 +22,8 @@ std::optional<std::string> compare(const std::string& what, const std::vector<fl
 /// The first element that differs as one line, or nothing.
 std::optional<std::string> compare_exactly(const std::string& what, const std::vector<std::uint32_t>& got,
                                            const std::vector<std::uint32_t>& expected);
+std::optional<std::string> compare_exactly(const std::string& what, const std::vector<std::int32_t>& got,
+                                           const std::vector<std::int32_t>& expected);
 
 /// `count` uniform values in [low, high), the same for the same seed.
 std::vector<float> random_floats(std::size_t count, float low, float high, std::uint64_t seed);

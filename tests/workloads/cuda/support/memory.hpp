@@ -75,6 +75,15 @@ class DeviceArray {
     check(cudaMemsetAsync(elements_, value, bytes(), stream), "cudaMemsetAsync");
   }
 
+  /// Overwrites `count` scalars from scalar `first` on, when everything on the stream has been done.
+  template <typename Scalar>
+  void write(std::size_t first, const Scalar* scalars, std::size_t count, cudaStream_t stream) {
+    check(cudaMemcpyAsync(reinterpret_cast<Scalar*>(elements_) + first, scalars, count * sizeof(Scalar),
+                          cudaMemcpyHostToDevice, stream),
+          "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
+
   /// All elements, as scalars, when everything on the stream has been done.
   template <typename Scalar>
   std::vector<Scalar> read(cudaStream_t stream) const {
