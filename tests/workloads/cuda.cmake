@@ -24,6 +24,7 @@ set(cuda_workloads
   histogram histogram
   cfd cfd
   heartwall heartwall
+  lavaMD lava_md
   computeLoop compute_loop)
 set(cuda_workload_programs "")
 while(cuda_workloads)
