@@ -25,6 +25,7 @@ set(cuda_workloads
   cfd cfd
   heartwall heartwall
   lavaMD lava_md
+  nw nw
   computeLoop compute_loop)
 set(cuda_workload_programs "")
 while(cuda_workloads)
