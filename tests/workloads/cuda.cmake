@@ -26,6 +26,7 @@ set(cuda_workloads
   heartwall heartwall
   lavaMD lava_md
   nw nw
+  pathfinder pathfinder
   computeLoop compute_loop)
 set(cuda_workload_programs "")
 while(cuda_workloads)
