@@ -35,7 +35,7 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
       throw std::invalid_argument("there is no policy '" + settings.policy + "': there are " +
                                   policy_names());
     }
-    devices.emplace_back(SimulatedDevice::Model{index, settings.queue_depth, settings.slices},
+    devices.emplace_back(SimulatedDevice::Model{index, settings.queue_depth, settings.slices, settings.costs},
                          std::move(policy), result.tenants, settings.seed, events);
   }
   for (SimulatedDevice& device : devices) device.start(kStart);

@@ -22,6 +22,7 @@ struct SimulationSettings {
   Duration length = std::chrono::seconds(10);
   std::uint64_t seed = 1;
   std::uint64_t queue_depth = kDriverQueue;  // see SimulatedDevice::Model
+  SchedulerCosts costs{};
 };
 
 struct SimulationResult {
