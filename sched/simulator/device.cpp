@@ -30,17 +30,25 @@ SimulatedDevice::SimulatedDevice(const Model& model, std::unique_ptr<Policy> pol
   outcome_.tenants.resize(tenants.size());
   for (std::size_t tenant = 0; tenant < tenants.size(); ++tenant) {
     kernels_.push_back(mean_cost(tenants[tenant]));
-    policy_->add(id_of(tenant), tenants[tenant].attributes, Time{});
+    policy_->add(id_of(tenant), tenants[tenant].attributes, Time{} + tenants[tenant].arrives);
     for (std::uint32_t i = 0; i < tenants[tenant].sessions; ++i) {
       const std::uint64_t own_seed = mix(mix(mix(seed) ^ model.index) ^ sessions_.size());
-      sessions_.push_back({.tenant = tenant, .program = Program(tenants[tenant], own_seed)});
+      sessions_.push_back({.tenant = tenant,
+                           .program = Program(tenants[tenant], own_seed),
+                           .arrives = tenants[tenant].arrives});
     }
   }
 }
 
 void SimulatedDevice::start(Time now) {
   accounted_ = now;
-  for (std::size_t session = 0; session < sessions_.size(); ++session) want(session, now);
+  for (std::size_t session = 0; session < sessions_.size(); ++session) {
+    if (sessions_[session].arrives == Duration(0)) {
+      want(session, now);
+    } else {
+      events_.schedule({now + sessions_[session].arrives, Kind::program_wakes, model_.index, session});
+    }
+  }
 }
 
 void SimulatedDevice::handle(const SimulationEvent& event) {

@@ -70,6 +70,7 @@ class SimulatedDevice {
   struct Session {
     std::size_t tenant;
     Program program;
+    Duration arrives{0};
     CommandHistory history{};
     CostPredictor predictor{};
     Time wanting_since{};

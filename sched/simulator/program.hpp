@@ -37,9 +37,10 @@ struct TenantSpec {
   std::uint32_t count = 1;     // tenants of this kind
   /// Commands of several shapes, in place of `kernel` and `jitter`.
   std::vector<CommandMix> commands{};
-  double scene = 0;  // by which part the costs of whole scenes differ, as those of a game; a scene has
-                     // kBurstsPerScene bursts on average
-  Duration host{0};  // after a burst the program computes for about so long; 0: as `sleep` says
+  double scene = 0;     // by which part the costs of whole scenes differ, as those of a game; a scene has
+                        // kBurstsPerScene bursts on average
+  Duration arrives{0};  // after the start of the simulation; not before the tenants before it
+  Duration host{0};     // after a burst the program computes for about so long; 0: as `sleep` says
 };
 
 /// One command of a program.

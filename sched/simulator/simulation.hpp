@@ -14,6 +14,10 @@
 
 namespace fairgv::sched {
 
+/// The time at which programs begin. With a clock that starts at zero every tenant would look as if it had
+/// just blocked.
+inline constexpr Time kSimulationStart{std::chrono::hours(1)};
+
 struct SimulationSettings {
   std::string policy = "fair";
   std::vector<TenantSpec> kinds;
