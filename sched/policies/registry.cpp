@@ -8,6 +8,7 @@
 #include "sched/policies/fifo.hpp"
 #include "sched/policies/round_robin.hpp"
 #include "sched/policies/strict_cosched.hpp"
+#include "sched/policies/timegraph/timegraph.hpp"
 
 namespace fairgv::sched {
 namespace {
@@ -31,6 +32,8 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"credit-hs", "credits, idle tenants give the device away", true, true}, make<CreditHsPolicy>},
     {{"strict-cosched", "fixed turns by weight that nobody else may use", true, false},
      make<StrictCoschedPolicy>},
+    {{"timegraph", "priorities, and reserves that hold even while the device is idle", false, false},
+     make<TimeGraphPolicy>},
 });
 
 constexpr auto kInfos = [] {

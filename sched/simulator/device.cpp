@@ -8,8 +8,10 @@ namespace {
 
 using Kind = SimulationEvent::Kind;
 
-/// All commands of a simulated program are of one kind.
-constexpr CommandKind kKernel = 1;
+/// How the worker's history knows the command.
+CommandKind kind_of(const Command& command) {
+  return command.shape.kind ^ (command.shape.size * 0x9e3779b97f4a7c15);
+}
 
 /// Seeds of neighbours must not look alike (splitmix64).
 std::uint64_t mix(std::uint64_t value) {
@@ -27,18 +29,26 @@ SimulatedDevice::SimulatedDevice(const Model& model, std::unique_ptr<Policy> pol
     : model_(model), policy_(std::move(policy)), events_(events), waiting_(tenants.size()) {
   outcome_.tenants.resize(tenants.size());
   for (std::size_t tenant = 0; tenant < tenants.size(); ++tenant) {
-    kernels_.push_back(tenants[tenant].kernel);
-    policy_->add(id_of(tenant), tenants[tenant].attributes, Time{});
+    kernels_.push_back(mean_cost(tenants[tenant]));
+    policy_->add(id_of(tenant), tenants[tenant].attributes, Time{} + tenants[tenant].arrives);
     for (std::uint32_t i = 0; i < tenants[tenant].sessions; ++i) {
       const std::uint64_t own_seed = mix(mix(mix(seed) ^ model.index) ^ sessions_.size());
-      sessions_.push_back({.tenant = tenant, .program = Program(tenants[tenant], own_seed)});
+      sessions_.push_back({.tenant = tenant,
+                           .program = Program(tenants[tenant], own_seed),
+                           .arrives = tenants[tenant].arrives});
     }
   }
 }
 
 void SimulatedDevice::start(Time now) {
   accounted_ = outcome_.now = now;
-  for (std::size_t session = 0; session < sessions_.size(); ++session) want(session, now);
+  for (std::size_t session = 0; session < sessions_.size(); ++session) {
+    if (sessions_[session].arrives == Duration(0)) {
+      want(session, now);
+    } else {
+      events_.schedule({now + sessions_[session].arrives, Kind::program_wakes, model_.index, session});
+    }
+  }
 }
 
 void SimulatedDevice::handle(const SimulationEvent& event) {
@@ -91,7 +101,7 @@ void SimulatedDevice::want(std::size_t session, Time now) {
   sessions_[session].burst_since = now;
   if (free_since_) policy_->rest(now - *std::exchange(free_since_, std::nullopt), now);
   start_waiting(session, now);
-  policy_->expect(id_of(tenant), sessions_[session].history.estimate(kKernel).value_or(Duration(0)), now);
+  tell_cost(tenant, now);
   policy_->wake(id_of(tenant), now);
   if (turn_) {
     const TenantId holder = id_of(sessions_[turn_->session].tenant);
@@ -151,10 +161,11 @@ void SimulatedDevice::grant_next(Time now) {
   issue_run(now);
 }
 
-bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
-  if (turn_->turn.depth > 0 && in_flight >= turn_->turn.depth) return false;
+bool SimulatedDevice::may_issue(std::uint64_t in_flight) {
+  if (too_costly() || (turn_->turn.depth > 0 && in_flight >= turn_->turn.depth)) return false;
   if (turn_->plan) {
-    return turn_->plan->admits(kKernel) && in_flight < turn_->plan->most_in_flight();
+    return turn_->plan->admits(kind_of(sessions_[turn_->session].program.next())) &&
+           in_flight < turn_->plan->most_in_flight();
   }
   if (turn_->turn.end == TurnEnd::clock) return in_flight < model_.queue_depth;
   // The bound of a worker on a lone program's commands in flight (runtime/vgpu/turn/turn_meter.hpp).
@@ -166,13 +177,47 @@ bool SimulatedDevice::may_issue(std::uint64_t in_flight) const {
 }
 
 void SimulatedDevice::issue_run(Time now) {
-  Program& program = sessions_[turn_->session].program;
+  const Program& program = sessions_[turn_->session].program;
   turn_->run = Duration(0);
   for (std::uint64_t issued = 0; program.ready() > 0 && may_issue(issued); ++issued) {
-    if (turn_->plan) turn_->plan->issued(kKernel);
-    turn_->run += program.issue();
+    turn_->run += issue_command();
   }
-  events_.schedule({now + turn_->run, Kind::run_ends, model_.index});
+  events_.schedule({run_noticed(now), Kind::run_ends, model_.index});
+}
+
+Duration SimulatedDevice::issue_command() {
+  Session& session = sessions_[turn_->session];
+  const bool switched = ran_last_ != turn_->session;
+  const auto prediction = predict(turn_->session);
+  const Command command = session.program.issue();
+  if (turn_->plan) turn_->plan->issued(kind_of(command));
+  session.predictor.completed(command.shape, prediction, command.cost, switched);
+  ran_last_ = turn_->session;
+  return command.cost;
+}
+
+/// When the scheduler notices that the commands have ended.
+Time SimulatedDevice::run_noticed(Time now) const {
+  if (turn_->run == Duration(0)) return now;
+  const bool predicted = turn_->turn.cost_limit > Duration(0);
+  Time end = now + model_.costs.decision + turn_->run;
+  if (predicted) end += model_.costs.prediction;
+  if (model_.costs.tick == Duration(0)) return end;
+  const Duration beyond = end.time_since_epoch() % model_.costs.tick;
+  return beyond > Duration(0) ? end + (model_.costs.tick - beyond) : end;
+}
+
+CostPredictor::Prediction SimulatedDevice::predict(std::size_t session) {
+  return sessions_[session].predictor.predict(sessions_[session].program.next().shape, ran_last_ != session);
+}
+
+/// The policy goes by the session of the tenant that is next.
+void SimulatedDevice::tell_cost(std::size_t tenant, Time now) {
+  if (!waiting_[tenant].empty()) policy_->expect(id_of(tenant), predict(waiting_[tenant].front()).cost, now);
+}
+
+bool SimulatedDevice::too_costly() {
+  return turn_->turn.cost_limit > Duration(0) && predict(turn_->session).cost > turn_->turn.cost_limit;
 }
 
 void SimulatedDevice::finish_run(Time now) {
@@ -192,10 +237,11 @@ void SimulatedDevice::finish_run(Time now) {
   }
 }
 
-bool SimulatedDevice::turn_is_over(Time now) const {
-  if (sessions_[turn_->session].program.ready() == 0) return true;
+bool SimulatedDevice::turn_is_over(Time now) {
+  Program& program = sessions_[turn_->session].program;
+  if (program.ready() == 0 || too_costly()) return true;
   if (turn_->asked_from && now >= *turn_->asked_from) return true;
-  if (turn_->plan) return !turn_->plan->admits(kKernel);
+  if (turn_->plan) return !turn_->plan->admits(kind_of(program.next()));
   return turn_->turn.end == TurnEnd::clock && waiters_ > 0 && now >= turn_->began + turn_->turn.slice;
 }
 
@@ -207,11 +253,11 @@ void SimulatedDevice::end_turn(Time now) {
   review_at_.reset();
   policy_->end(id_of(tenant), now);
   if (sessions_[session].program.ready() > 0) {
-    policy_->expect(id_of(tenant), sessions_[session].history.estimate(kKernel).value_or(Duration(0)), now);
     start_waiting(session, now);
   } else {
     const Duration response = now - sessions_[session].burst_since;
     outcome_.tenants[tenant].responses.push_back(response);
+    outcome_.tenants[tenant].finished.push_back(now);
     const Time wakes = now + sessions_[session].program.sleep(response);
     events_.schedule({wakes, Kind::program_wakes, model_.index, session});
     if (waiting_[tenant].empty()) {
@@ -224,6 +270,7 @@ void SimulatedDevice::end_turn(Time now) {
       }
     }
   }
+  tell_cost(tenant, now);
   block_if_idle(tenant, now);
   grant_next(now);
 }

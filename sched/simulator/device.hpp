@@ -1,8 +1,8 @@
 // One simulated device with its dispatcher: gives turns to sessions as runtime/daemon/dispatch/dispatcher.hpp
 // does, and runs their commands as a worker does, but in simulated time and without anything to fail.
 //
-// Simplified: switching costs nothing, and a worker with nothing to issue gives its turn back at once (the
-// real one waits for a moment first; `pause()` is asked all the same).
+// Simplified: switching costs nothing unless SchedulerCosts say so, and a worker with nothing to issue gives
+// its turn back at once (the real one waits for a moment first; `pause()` is asked all the same).
 #pragma once
 
 #include <deque>
@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "sched/policies/timegraph/cost_predictor.hpp"
 #include "sched/policy.hpp"
 #include "sched/simulator/event_queue.hpp"
 #include "sched/simulator/program.hpp"
@@ -25,6 +26,7 @@ struct TenantOutcome {
   Duration longest_turn{0};         // device time of one turn
   std::vector<Duration> waits;      // of its sessions, from wanting the device to having it
   std::vector<Duration> responses;  // of its bursts, from being ready to the end of their last command
+  std::vector<Time> finished;       // when those bursts ended
   bool always_runnable = true;      // had something to run at every moment
 };
 
@@ -35,6 +37,13 @@ struct DeviceOutcome {
   Time now{};                      // up to which it counts
 };
 
+/// What scheduling costs beside the commands themselves (TimeGraph, section 6.3). Nobody is charged for it.
+struct SchedulerCosts {
+  Duration decision{0};    // the device idles so long before commands are submitted
+  Duration prediction{0};  // the same, where their costs decide whether they may be
+  Duration tick{0};        // completions are noticed at multiples of this only; 0: at once, by an interrupt
+};
+
 class SimulatedDevice {
  public:
   struct Model {
@@ -42,6 +51,7 @@ class SimulatedDevice {
     /// Commands that a session keeps in flight when they are not measured: the driver's queue.
     std::uint64_t queue_depth = kDriverQueue;
     SliceRule slices = kAdaptiveSlice;
+    SchedulerCosts costs{};
   };
 
   /// One spec per tenant. The queue outlives the device.
@@ -62,7 +72,9 @@ class SimulatedDevice {
   struct Session {
     std::size_t tenant;
     Program program;
+    Duration arrives{0};
     CommandHistory history{};
+    CostPredictor predictor{};
     Time wanting_since{};
     Time burst_since{};
   };
@@ -89,9 +101,14 @@ class SimulatedDevice {
   void block_if_idle(std::size_t tenant, Time now);
   void grant_next(Time now);
   void issue_run(Time now);
-  bool may_issue(std::uint64_t in_flight) const;
+  Duration issue_command();
+  Time run_noticed(Time now) const;
+  CostPredictor::Prediction predict(std::size_t session);
+  void tell_cost(std::size_t tenant, Time now);
+  bool too_costly();
+  bool may_issue(std::uint64_t in_flight);
   void finish_run(Time now);
-  bool turn_is_over(Time now) const;
+  bool turn_is_over(Time now);
   void end_turn(Time now);
   void stop_keeping(Time now);
 
@@ -105,6 +122,7 @@ class SimulatedDevice {
   std::size_t wanting_ = 0;                       // tenants with a waiter
   std::optional<TurnInProgress> turn_;
   std::optional<std::size_t> kept_for_;  // tenant
+  std::optional<std::size_t> ran_last_;  // session
   std::optional<Time> free_since_;       // nobody has the turn or waits for it
   std::optional<Time> ask_at_;
   std::optional<Time> review_at_;

@@ -8,25 +8,65 @@ namespace {
 
 constexpr std::uint64_t kEndless = UINT64_MAX;
 constexpr double kSleepSpread = 0.5;  // programs of one kind must not march in step
+constexpr double kHostSpread = 0.1;
 
 }  // namespace
 
-Program::Program(const TenantSpec& spec, std::uint64_t seed)
-    : spec_(spec), random_(seed), ready_(has_bursts() ? std::max(spec.burst, 1U) : kEndless) {}
-
-bool Program::has_bursts() const {
-  return spec_.sleep > 0 || spec_.period > Duration(0);
+Duration mean_cost(const TenantSpec& spec) {
+  if (spec.commands.empty()) return spec.kernel;
+  Duration sum{0};
+  std::uint64_t frequencies = 0;
+  for (const CommandMix& mix : spec.commands) {
+    sum += static_cast<Duration::rep>(mix.frequency) * mix.cost;
+    frequencies += mix.frequency;
+  }
+  return sum / static_cast<Duration::rep>(std::max<std::uint64_t>(frequencies, 1));
 }
 
-Duration Program::issue() {
+Program::Program(const TenantSpec& spec, std::uint64_t seed)
+    : spec_(spec), random_(seed), ready_(has_bursts() ? std::max(spec.burst, 1U) : kEndless) {
+  for (const CommandMix& mix : spec_.commands) frequencies_ += mix.frequency;
+}
+
+bool Program::has_bursts() const {
+  return spec_.sleep > 0 || spec_.period > Duration(0) || spec_.host > Duration(0);
+}
+
+const Command& Program::next() {
+  if (!next_) next_ = make_command();
+  return *next_;
+}
+
+Command Program::issue() {
+  const Command command = next();
+  next_.reset();
   if (ready_ != kEndless) --ready_;
-  return std::max(around(static_cast<double>(spec_.kernel.count()), spec_.jitter), Duration(1));
+  return command;
+}
+
+Command Program::make_command() {
+  CommandMix mix{kOnlyShape, spec_.kernel, spec_.jitter, 1};
+  if (frequencies_ > 0) {
+    std::uint64_t drawn = random_() % frequencies_;
+    std::size_t chosen = 0;
+    while (drawn >= spec_.commands[chosen].frequency) drawn -= spec_.commands[chosen++].frequency;
+    mix = spec_.commands[chosen];
+  }
+  const Duration cost = around(static_cast<double>(mix.cost.count()) * scene_, mix.jitter);
+  return {mix.shape, std::max(cost, Duration(1))};
+}
+
+void Program::begin_burst() {
+  ready_ = std::max(spec_.burst, 1U);
+  if (spec_.scene <= 0 || random_() % kBurstsPerScene != 0) return;
+  scene_ = static_cast<double>(around(1e9, spec_.scene).count()) * 1e-9;
 }
 
 Duration Program::sleep(Duration since_burst) {
-  ready_ = std::max(spec_.burst, 1U);
+  begin_burst();
   if (spec_.period > Duration(0)) return std::max(spec_.period - since_burst, Duration(0));
-  const double work = static_cast<double>(spec_.kernel.count()) * static_cast<double>(ready_);
+  if (spec_.host > Duration(0)) return around(static_cast<double>(spec_.host.count()), kHostSpread);
+  const double work = static_cast<double>(mean_cost(spec_).count()) * static_cast<double>(ready_);
   return around(work * spec_.sleep / (1 - spec_.sleep), kSleepSpread);
 }
 

@@ -5,12 +5,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
+#include <vector>
 
 #include "sched/attributes.hpp"
+#include "sched/policies/timegraph/cost_predictor.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::sched {
+
+/// Commands of one shape.
+struct CommandMix {
+  CommandShape shape{};
+  Duration cost{0};  // mean
+  double jitter = 0.1;
+  std::uint32_t frequency = 1;  // relative to the program's other commands
+};
 
 /// A kind of tenant. All its programs behave alike.
 struct TenantSpec {
@@ -24,16 +35,37 @@ struct TenantSpec {
                                // puts off the next. 0: bursts come as `sleep` says
   std::uint32_t sessions = 1;  // programs of the tenant, on each device
   std::uint32_t count = 1;     // tenants of this kind
+  /// Commands of several shapes, in place of `kernel` and `jitter`.
+  std::vector<CommandMix> commands{};
+  double scene = 0;     // by which part the costs of whole scenes differ, as those of a game; a scene has
+                        // kBurstsPerScene bursts on average
+  Duration arrives{0};  // after the start of the simulation; not before the tenants before it
+  Duration host{0};     // after a burst the program computes for about so long; 0: as `sleep` says
 };
+
+/// One command of a program.
+struct Command {
+  CommandShape shape{};
+  Duration cost{0};  // how long it keeps the device busy
+};
+
+/// The mean cost of a command.
+Duration mean_cost(const TenantSpec& spec);
 
 class Program {
  public:
+  static constexpr std::uint32_t kBurstsPerScene = 25;
+  /// The shape of the commands of a program without `commands`.
+  static constexpr CommandShape kOnlyShape{1, 0};
+
   Program(const TenantSpec& spec, std::uint64_t seed);
 
   /// Commands that could be issued now.
   std::uint64_t ready() const { return ready_; }
-  /// Issues one command. Returns how long it keeps the device busy.
-  Duration issue();
+  /// The command that is issued next. Precondition: one is ready.
+  const Command& next();
+  /// Issues it.
+  Command issue();
   /// Called when no command is ready, `since_burst` after the burst became ready. Returns how long the
   /// program sleeps; then the next burst is ready.
   Duration sleep(Duration since_burst);
@@ -42,10 +74,15 @@ class Program {
 
  private:
   Duration around(double mean_ns, double spread);
+  Command make_command();
+  void begin_burst();
 
   TenantSpec spec_;
+  std::uint64_t frequencies_ = 0;  // the sum
   std::mt19937_64 random_;
   std::uint64_t ready_;
+  std::optional<Command> next_{};
+  double scene_ = 1;  // the factor of all costs
 };
 
 }  // namespace fairgv::sched

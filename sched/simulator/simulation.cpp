@@ -10,9 +10,6 @@
 namespace fairgv::sched {
 namespace {
 
-// With a clock that starts at zero every tenant would look as if it had just blocked.
-constexpr Time kStart{std::chrono::hours(1)};
-
 double usable_alone(const TenantSpec& tenant) {
   return std::min(1.0, tenant.sessions * (1 - tenant.sleep));
 }
@@ -35,11 +32,11 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
       throw std::invalid_argument("there is no policy '" + settings.policy + "': there are " +
                                   policy_names());
     }
-    devices.emplace_back(SimulatedDevice::Model{index, settings.queue_depth, settings.slices},
+    devices.emplace_back(SimulatedDevice::Model{index, settings.queue_depth, settings.slices, settings.costs},
                          std::move(policy), result.tenants, settings.seed, events);
   }
-  for (SimulatedDevice& device : devices) device.start(kStart);
-  const Time end = kStart + settings.length;
+  for (SimulatedDevice& device : devices) device.start(kSimulationStart);
+  const Time end = kSimulationStart + settings.length;
   while (!events.empty() && events.first().when <= end) {
     const SimulationEvent event = events.first();
     events.pop();

@@ -14,6 +14,10 @@
 
 namespace fairgv::sched {
 
+/// The time at which programs begin. With a clock that starts at zero every tenant would look as if it had
+/// just blocked.
+inline constexpr Time kSimulationStart{std::chrono::hours(1)};
+
 struct SimulationSettings {
   std::string policy = "fair";
   std::vector<TenantSpec> kinds;
@@ -22,6 +26,7 @@ struct SimulationSettings {
   Duration length = std::chrono::seconds(10);
   std::uint64_t seed = 1;
   std::uint64_t queue_depth = kDriverQueue;  // see SimulatedDevice::Model
+  SchedulerCosts costs{};
 };
 
 struct SimulationResult {

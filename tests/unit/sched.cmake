@@ -14,6 +14,15 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/slice_rule_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/admission_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/cost_predictor_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/reserve_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/spec_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/timegraph_figures_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/timegraph_policy_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/timegraph_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/timegraph_reserves_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/timegraph_simulation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/turn_plan_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/sim/sim_tenant.cpp)
 target_link_libraries(sched_test PRIVATE fairgv_sched fairgv_session fairgv_ring fairgv_warnings GTest::gtest_main)
