@@ -6,6 +6,7 @@
 #include "sched/policies/credit_poll.hpp"
 #include "sched/policies/fair.hpp"
 #include "sched/policies/fifo.hpp"
+#include "sched/policies/gover/cap.hpp"
 #include "sched/policies/round_robin.hpp"
 #include "sched/policies/strict_cosched.hpp"
 
@@ -31,6 +32,7 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"credit-hs", "credits, idle tenants give the device away", true, true}, make<CreditHsPolicy>},
     {{"strict-cosched", "fixed turns by weight that nobody else may use", true, false},
      make<StrictCoschedPolicy>},
+    {{"cap", "a slice each in turn, up to each tenant's cap in a second", false, true, true}, make<CapPolicy>},
 });
 
 constexpr auto kInfos = [] {

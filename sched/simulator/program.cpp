@@ -18,9 +18,19 @@ bool Program::has_bursts() const {
   return spec_.sleep > 0 || spec_.period > Duration(0);
 }
 
+void Program::advance(Time now) {
+  if (spec_.phases.empty()) return;
+  if (!phase_ends_) phase_ends_ = now + spec_.phases.front().length;
+  while (now >= *phase_ends_) {
+    phase_ = (phase_ + 1) % spec_.phases.size();
+    *phase_ends_ += std::max(spec_.phases[phase_].length, Duration(1));
+  }
+}
+
 Duration Program::issue() {
   if (ready_ != kEndless) --ready_;
-  return std::max(around(static_cast<double>(spec_.kernel.count()), spec_.jitter), Duration(1));
+  const double factor = spec_.phases.empty() ? 1 : spec_.phases[phase_].factor;
+  return std::max(around(static_cast<double>(spec_.kernel.count()) * factor, spec_.jitter), Duration(1));
 }
 
 Duration Program::sleep(Duration since_burst) {

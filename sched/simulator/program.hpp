@@ -5,12 +5,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
+#include <vector>
 
 #include "sched/attributes.hpp"
+#include "sched/time.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::sched {
+
+/// For so long each command takes `factor` times as long.
+struct LoadPhase {
+  Duration length{0};
+  double factor = 1;
+};
 
 /// A kind of tenant. All its programs behave alike.
 struct TenantSpec {
@@ -22,6 +31,7 @@ struct TenantSpec {
   std::uint32_t burst = 10;    // commands between two sleeps; 1 with short kernels is an interactive program
   Duration period{0};          // a burst becomes ready every so often, as the frames of a film; a late one
                                // puts off the next. 0: bursts come as `sleep` says
+  std::vector<LoadPhase> phases{};  // from the program's first command on, round and round; none: no change
   std::uint32_t sessions = 1;  // programs of the tenant, on each device
   std::uint32_t count = 1;     // tenants of this kind
 };
@@ -32,6 +42,8 @@ class Program {
 
   /// Commands that could be issued now.
   std::uint64_t ready() const { return ready_; }
+  /// It is so late: finds the phase of the commands that follow.
+  void advance(Time now);
   /// Issues one command. Returns how long it keeps the device busy.
   Duration issue();
   /// Called when no command is ready, `since_burst` after the burst became ready. Returns how long the
@@ -46,6 +58,8 @@ class Program {
   TenantSpec spec_;
   std::mt19937_64 random_;
   std::uint64_t ready_;
+  std::size_t phase_ = 0;
+  std::optional<Time> phase_ends_;
 };
 
 }  // namespace fairgv::sched
