@@ -18,6 +18,9 @@
 // - Capacity that nobody holds is given before anybody's, as far as it is wanted.
 // - A broken service gets the step as often as it takes in the same second; a high use gets one step, for
 //   smooth performance (section 3.3: "as small as one-fifth").
+// - If that is not enough for a broken service, tenants whose own service is above its target give what they
+//   use beyond it, but keep their need and a tenth more: programs that use whatever they get would otherwise
+//   be fast at the cost of a promise. A tenant without a target never gives what it uses.
 // - The sum of all caps and of the free capacity never changes. Steps below 0.1 % of the device are not
 //   made, so mitigation ends.
 #pragma once
@@ -46,9 +49,13 @@ struct Division {
     Load load;   // of the latest second
     Share cap{};  // from now on
 
-    Share unused() const { return {cap.ppm > load.floor().ppm ? cap.ppm - load.floor().ppm : 0}; }
+    Share unused() const { return above(load.floor()); }
+    /// What it could do without and still reach its target; nothing if it has none, or is new.
+    Share surplus() const;
     /// Small: light.
     double factor() const;
+
+    Share above(Share kept) const { return {cap.ppm > kept.ppm ? cap.ppm - kept.ppm : 0}; }
   };
 
   std::vector<Part> parts;

@@ -55,8 +55,8 @@ struct Load {
 /// One tenant's seconds.
 class Monitor {
  public:
-  static constexpr std::size_t kNewFor = 10;
-  static constexpr std::size_t kMemory = 30;
+  static constexpr std::size_t kNewFor = 15;
+  static constexpr std::size_t kMemory = 60;
   static constexpr double kLeastUnits = 10;
   static constexpr std::size_t kLongestWindow = 10;
 
