@@ -13,7 +13,8 @@ std::uint64_t sold_ppm(std::span<const Load> loads) {
 
 /// limit - used, at least 0 and at most the whole device.
 Share rest(std::uint64_t limit, std::uint64_t used) {
-  return {static_cast<std::uint32_t>(std::min<std::uint64_t>(limit - std::min(used, limit), Share::kWholePpm))};
+  return {
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(limit - std::min(used, limit), Share::kWholePpm))};
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // How much of a device may be sold: gOver's assessment of the potential for overselling (section 3.3).
 //
 // total_load = sum of u_i x cap_i. If there was no overload signal three times in succession and the load is
-// below U_l, one more tenant may be taken on. gOver publishes VMs of one size; here the capacity for sale is a
-// share, and a tenant may buy up to that.
+// below U_l, one more tenant may be taken on. gOver publishes VMs of one size; here the capacity for sale is
+// a share, and a tenant may buy up to that.
 //
 // Chosen here:
 // - "Below U_l" includes the newcomer: what is sold may be used at once and whole, and the load must not pass

@@ -38,15 +38,15 @@ inline constexpr double kServiceWeight = 1;
 inline constexpr std::uint32_t kStolenFraction = 5;
 /// Chosen here.
 inline constexpr Share kLeastStep{Share::kWholePpm / 1'000};
-/// Part of its cap by which a tenant with a high use may grow in one second, and part of the need that a broken
-/// service gets in addition, since its work may go on growing. Chosen here.
+/// Part of its cap by which a tenant with a high use may grow in one second, and part of the need that a
+/// broken service gets in addition, since its work may go on growing. Chosen here.
 inline constexpr std::uint32_t kGrowthFraction = 5;
 inline constexpr std::uint32_t kSpareFraction = 10;
 
 /// How the device is divided.
 struct Division {
   struct Part {
-    Load load;   // of the latest second
+    Load load;    // of the latest second
     Share cap{};  // from now on
 
     Share unused() const { return above(load.floor()); }

@@ -8,7 +8,8 @@ namespace fairgv::sched::oversell {
 namespace {
 
 Share part_of_period(Duration busy) {
-  const auto ppm = static_cast<double>(busy.count()) / static_cast<double>(kPeriod.count()) * Share::kWholePpm;
+  const auto ppm =
+      static_cast<double>(busy.count()) / static_cast<double>(kPeriod.count()) * Share::kWholePpm;
   return {static_cast<std::uint32_t>(std::clamp(ppm, 0.0, 1.0 * Share::kWholePpm))};
 }
 
@@ -47,7 +48,8 @@ std::size_t Monitor::window_seconds() const {
 double Monitor::level() const {
   const std::size_t window = std::min(window_seconds(), units_.size());
   const auto first = units_.end() - static_cast<std::ptrdiff_t>(window);
-  return static_cast<double>(std::accumulate(first, units_.end(), std::uint64_t{0})) / static_cast<double>(window);
+  return static_cast<double>(std::accumulate(first, units_.end(), std::uint64_t{0})) /
+         static_cast<double>(window);
 }
 
 Share Monitor::needed_for_target(Share used, double level) const {

@@ -7,7 +7,8 @@
 //
 // Chosen here:
 // - A level is counted over one second if its target expects at least 10 units in a second, and over as many
-//   seconds as expect 10, at most 10, for slower work. Whole units say nothing about a rate of 0.5 per second.
+//   seconds as expect 10, at most 10, for slower work. Whole units say nothing about a rate of 0.5 per
+//   second.
 // - "Some discrepancy is allowed" (section 3.2): a level may be one unit short of the target, since a unit
 //   that ends after the second belongs to the next.
 // - A tenant is new for 10 seconds. Its needs are not known before, so all of its cap counts as used.
@@ -25,7 +26,8 @@
 
 namespace fairgv::sched::oversell {
 
-inline constexpr Duration kPeriod = std::chrono::seconds(1);  // SCHED_PERIOD (section 3.2: "1 s is the choice")
+inline constexpr Duration kPeriod =
+    std::chrono::seconds(1);  // SCHED_PERIOD (section 3.2: "1 s is the choice")
 
 /// One tenant, in one second.
 struct Observation {
@@ -37,15 +39,15 @@ struct Observation {
 /// What follows from a tenant's latest second, and those before.
 struct Load {
   TenantId id;
-  Share initial{};        // the cap that was sold
-  Share cap{};            // that held in this second
-  Share used{};           // busy time as a part of the second: u_i x cap_i
+  Share initial{};         // the cap that was sold
+  Share cap{};             // that held in this second
+  Share used{};            // busy time as a part of the second: u_i x cap_i
   double utilisation = 0;  // u_i; above 1 after an overrun
-  double target = 0;      // units per second; 0: none
-  double level = 0;       // units per second
-  double shortfall = 0;   // e_i / target, 0 to 1; 0: the target is reached, or there is none
-  Share needed{};         // for the target, at what a unit costs now; at most `initial`
-  Share demand{};         // the largest of `used` and `needed` lately, at most `initial`
+  double target = 0;       // units per second; 0: none
+  double level = 0;        // units per second
+  double shortfall = 0;    // e_i / target, 0 to 1; 0: the target is reached, or there is none
+  Share needed{};          // for the target, at what a unit costs now; at most `initial`
+  Share demand{};          // the largest of `used` and `needed` lately, at most `initial`
   bool is_new = false;
 
   /// Below this its cap is not lowered for others.
@@ -83,8 +85,13 @@ class Monitor {
   std::size_t seconds_ = 0;
   std::deque<std::uint64_t> units_;  // of the latest seconds
   std::deque<Share> demands_;
-  Load load_{.id = id_, .initial = initial_, .cap = initial_, .target = target_, .needed = initial_,
-             .demand = initial_, .is_new = true};
+  Load load_{.id = id_,
+             .initial = initial_,
+             .cap = initial_,
+             .target = target_,
+             .needed = initial_,
+             .demand = initial_,
+             .is_new = true};
 };
 
 }  // namespace fairgv::sched::oversell

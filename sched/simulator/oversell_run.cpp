@@ -9,7 +9,7 @@
 namespace fairgv::sched {
 namespace {
 
-constexpr Time kBegin{std::chrono::hours(1)};  // a whole second
+constexpr Time kBegin{std::chrono::hours(1)};                                       // a whole second
 constexpr SliceRule kInterval = SliceRule::constant(std::chrono::milliseconds(1));  // gVirt (section 2.4)
 
 double as_part(Duration time) {
@@ -46,8 +46,8 @@ class OversellRun {
  private:
   struct Tenant {
     bool here = false;
-    std::size_t since = 0;     // second
-    Duration used{0};          // up to the last second
+    std::size_t since = 0;  // second
+    Duration used{0};       // up to the last second
     std::uint64_t units = 0;
   };
 
@@ -78,7 +78,8 @@ class OversellRun {
     for (std::size_t i = 0; i < next_; ++i) {
       if (!tenants_[i].here) continue;
       const TenantOutcome& outcome = device_.outcome().tenants[i];
-      seen.push_back({id_of(i), outcome.used - tenants_[i].used, outcome.responses.size() - tenants_[i].units});
+      seen.push_back(
+          {id_of(i), outcome.used - tenants_[i].used, outcome.responses.size() - tenants_[i].units});
       tenants_[i].used = outcome.used;
       tenants_[i].units = outcome.responses.size();
     }
@@ -123,7 +124,8 @@ double OversellOutcome::mean_utilisation() const {
 
 double OversellOutcome::broken_part() const {
   if (seconds.empty()) return 0;
-  const auto broken = std::count_if(seconds.begin(), seconds.end(), [](const auto& each) { return each.broken; });
+  const auto broken =
+      std::count_if(seconds.begin(), seconds.end(), [](const auto& each) { return each.broken; });
   return static_cast<double>(broken) / static_cast<double>(seconds.size());
 }
 

@@ -31,21 +31,21 @@ struct TenantSecond {
   std::size_t second = 0;    // of the run
   std::size_t customer = 0;  // index
   Share cap{};
-  double utilisation = 0;    // u_i
-  double level = 0;          // units per second
-  bool broken = false;       // below the target by more than a unit
+  double utilisation = 0;  // u_i
+  double level = 0;        // units per second
+  bool broken = false;     // below the target by more than a unit
 };
 
 struct OversellOutcome {
-  std::vector<TenantSecond> seconds;     // of each tenant without its first, which is not a whole one
-  std::vector<double> busy;              // part of the device that was used, by second
-  std::vector<std::size_t> tenants;      // at the end of each second
-  std::vector<std::size_t> sold_at;      // second of each later sale
-  double overbooking = 0;                // at the end
-  std::size_t warnings = 0;              // seconds with a warning
+  std::vector<TenantSecond> seconds;  // of each tenant without its first, which is not a whole one
+  std::vector<double> busy;           // part of the device that was used, by second
+  std::vector<std::size_t> tenants;   // at the end of each second
+  std::vector<std::size_t> sold_at;   // second of each later sale
+  double overbooking = 0;             // at the end
+  std::size_t warnings = 0;           // seconds with a warning
 
-  double mean_utilisation() const;       // of the device
-  double broken_part() const;            // of the tenants' seconds
+  double mean_utilisation() const;  // of the device
+  double broken_part() const;       // of the tenants' seconds
 };
 
 OversellOutcome run_oversell(const OversellSettings& settings);

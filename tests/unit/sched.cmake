@@ -5,6 +5,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_claim_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/figures_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/interactivity_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/other_policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/policies_test.cpp

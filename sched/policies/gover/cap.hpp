@@ -42,7 +42,7 @@ namespace fairgv::sched {
 
 class CapPolicy final : public Policy {
  public:
-  static constexpr Duration kSecond = std::chrono::seconds(1);       // SCHED_PERIOD (algorithm 2)
+  static constexpr Duration kSecond = std::chrono::seconds(1);        // SCHED_PERIOD (algorithm 2)
   static constexpr Duration kStage = std::chrono::milliseconds(100);  // SMOOTH_PERIOD (algorithm 2)
   static constexpr std::int64_t kStages = kSecond / kStage;
 
@@ -93,10 +93,10 @@ class CapPolicy final : public Policy {
   void admit_due(Time now);
 
   std::unordered_map<TenantId, Member> members_;
-  ArrivalQueue ready_;                        // runnable, with time left
+  ArrivalQueue ready_;                         // runnable, with time left
   std::set<std::pair<Time, TenantId>> later_;  // runnable, without: by the stage that they wait for
-  std::optional<TenantId> endless_;           // has a turn without an end
-  Time latest_{};                             // of all events
+  std::optional<TenantId> endless_;            // has a turn without an end
+  Time latest_{};                              // of all events
 };
 
 }  // namespace fairgv::sched
