@@ -23,7 +23,7 @@
 namespace fairgv::sched::oversell {
 
 /// U_l. Not printed in the paper. Chosen here: what is left is for demand that grows before the next second.
-inline constexpr Share kSellUpTo{Share::kWholePpm * 95 / 100};
+inline constexpr Share kSellUpTo{Share::kWholePpm * 98 / 100};
 
 /// total_load of the paper, in the latest second.
 double total_load(std::span<const Load> loads);

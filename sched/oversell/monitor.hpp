@@ -12,7 +12,7 @@
 // - "Some discrepancy is allowed" (section 3.2): a level may be one unit short of the target, since a unit
 //   that ends after the second belongs to the next.
 // - A tenant is new for 10 seconds. Its needs are not known before, so all of its cap counts as used.
-// - Demand is remembered for 30 seconds: the largest share that was used or needed for the target.
+// - Demand is remembered for 60 seconds: the largest share that was used or needed for the target.
 //
 // Pure logic; not thread-safe.
 #pragma once
@@ -57,7 +57,7 @@ struct Load {
 /// One tenant's seconds.
 class Monitor {
  public:
-  static constexpr std::size_t kNewFor = 15;
+  static constexpr std::size_t kNewFor = 10;
   static constexpr std::size_t kMemory = 60;
   static constexpr double kLeastUnits = 10;
   static constexpr std::size_t kLongestWindow = 10;

@@ -32,7 +32,8 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"credit-hs", "credits, idle tenants give the device away", true, true}, make<CreditHsPolicy>},
     {{"strict-cosched", "fixed turns by weight that nobody else may use", true, false},
      make<StrictCoschedPolicy>},
-    {{"cap", "a slice each in turn, up to each tenant's cap in a second", false, true, true}, make<CapPolicy>},
+    {{"cap", "a slice each in turn, up to each tenant's cap in a second", false, true, true},
+     make<CapPolicy>},
 });
 
 constexpr auto kInfos = [] {

@@ -51,6 +51,28 @@ TEST_P(EveryPolicy, GivesEveryRunnableTenantItsShare) {
   }
 }
 
+TEST_P(EveryPolicy, ACeilingHoldsForATenantThatIsAlone) {
+  if (!GetParam().ceilings) GTEST_SKIP() << "no ceilings";
+  TenantAttributes attributes;
+  attributes.max = {300'000};
+  player.policy->add(kA, attributes, player.now);
+  player.policy->wake(kA, player.now);
+  const Time begin = player.now;
+  while (player.now < begin + 10s) {
+    const Decision decision = player.policy->next(player.now);
+    if (decision.turn) {
+      EXPECT_TRUE(decision.turn->bounded);
+      player.run(decision.turn->slice);
+    } else {
+      ASSERT_TRUE(decision.ask_again);
+      ASSERT_GT(*decision.ask_again, player.now);
+      player.now = *decision.ask_again;
+    }
+  }
+  EXPECT_LE(player.total[kA], 3s + 6ms);
+  EXPECT_GE(player.total[kA], 2'900ms);
+}
+
 TEST_P(EveryPolicy, IgnoresEventsOfUnknownTenants) {
   player.add_runnable(kA);
   player.policy->wake(kB, player.now);
