@@ -30,10 +30,10 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"credit-poll", "credits, slices by the clock, idle tenants keep theirs", true, false},
      make<CreditPollPolicy>},
     {{"credit-hs", "credits, idle tenants give the device away", true, true}, make<CreditHsPolicy>},
-    {{"strict-cosched", "fixed turns by weight that nobody else may use", true, false},
-     make<StrictCoschedPolicy>},
     {{"cap", "a slice each in turn, up to each tenant's cap in a second", false, true, true},
      make<CapPolicy>},
+    {{"strict-cosched", "fixed turns by weight that nobody else may use", true, false},
+     make<StrictCoschedPolicy>},
 });
 
 constexpr auto kInfos = [] {

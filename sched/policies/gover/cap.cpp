@@ -7,16 +7,16 @@
 namespace fairgv::sched {
 namespace {
 
-std::int64_t second_of(Time now) {
+std::int64_t second_at(Time now) {
   return now.time_since_epoch() / CapPolicy::kSecond;
 }
 
-Time beginning_of(std::int64_t second) {
+Time second_begins(std::int64_t second) {
   return Time(second * CapPolicy::kSecond);
 }
 
-std::int64_t stage_of(Time now) {
-  return (now - beginning_of(second_of(now))) / CapPolicy::kStage;
+std::int64_t stage_at(Time now) {
+  return (now - second_begins(second_at(now))) / CapPolicy::kStage;
 }
 
 /// What a cap allows up to the end of this stage of a second.
@@ -28,7 +28,7 @@ Duration allowed(Share cap, std::int64_t stage) {
 
 void CapPolicy::add(TenantId id, const TenantAttributes& attributes, Time now) {
   require_valid_weight(id, attributes.weight);
-  if (!members_.try_emplace(id, Member{.cap = attributes.max, .second = second_of(now)}).second) {
+  if (!members_.try_emplace(id, Member{.cap = attributes.max, .second = second_at(now)}).second) {
     refuse_known_tenant(id);
   }
 }
@@ -82,14 +82,14 @@ TenantBudget CapPolicy::budget(TenantId id, Time now) const {
   TenantBudget budget;
   if (found == members_.end()) return budget;
   const Duration used = used_in_this_second(found->second, now);
-  if (used > Duration(0)) budget.last_second.push_back({beginning_of(second_of(now)), now, used});
+  if (used > Duration(0)) budget.last_second.push_back({second_begins(second_at(now)), now, used});
   return budget;
 }
 
 void CapPolicy::restore(TenantId id, const TenantBudget& budget, Time now) {
   const auto found = members_.find(id);
   if (found == members_.end()) return;
-  const Time second = beginning_of(second_of(now));
+  const Time second = second_begins(second_at(now));
   Duration used{0};
   for (const UsedInterval& interval : budget.last_second) {
     if (interval.from >= second) {
@@ -131,7 +131,7 @@ void CapPolicy::end(TenantId id, Time) {
 std::optional<Time> CapPolicy::review_at(TenantId holder, Time now) const {
   const auto found = members_.find(holder);
   if (endless_ != holder || found == members_.end() || !found->second.capped()) return std::nullopt;
-  return beginning_of(second_of(now)) + kStage * (stage_of(now) + 1);
+  return second_begins(second_at(now)) + kStage * (stage_at(now) + 1);
 }
 
 bool CapPolicy::must_yield(TenantId holder, Time now) {
@@ -140,11 +140,11 @@ bool CapPolicy::must_yield(TenantId holder, Time now) {
 }
 
 Duration CapPolicy::used_in_this_second(const Member& member, Time now) {
-  return member.second == second_of(now) ? member.used : Duration(0);
+  return member.second == second_at(now) ? member.used : Duration(0);
 }
 
 Duration CapPolicy::left(const Member& member, Time now) {
-  return allowed(member.cap, stage_of(now)) - used_in_this_second(member, now);
+  return allowed(member.cap, stage_at(now)) - used_in_this_second(member, now);
 }
 
 bool CapPolicy::may_run(const Member& member, Time now) {
@@ -154,16 +154,16 @@ bool CapPolicy::may_run(const Member& member, Time now) {
 /// The beginning of the next stage in which the tenant has time left.
 Time CapPolicy::next_time_left(const Member& member, Time now) {
   const Duration used = used_in_this_second(member, now);
-  for (std::int64_t stage = stage_of(now) + 1; stage < kStages; ++stage) {
-    if (allowed(member.cap, stage) > used) return beginning_of(second_of(now)) + kStage * stage;
+  for (std::int64_t stage = stage_at(now) + 1; stage < kStages; ++stage) {
+    if (allowed(member.cap, stage) > used) return second_begins(second_at(now)) + kStage * stage;
   }
   if (allowed(member.cap, 0) <= Duration(0)) return Time::max();
-  return beginning_of(second_of(now) + 1);
+  return second_begins(second_at(now) + 1);
 }
 
 void CapPolicy::use(Member& member, Duration used, Time now) {
   member.used = used_in_this_second(member, now) + used;
-  member.second = second_of(now);
+  member.second = second_at(now);
 }
 
 /// Puts a runnable tenant where it belongs; a ready one keeps its place.

@@ -9,6 +9,7 @@
 #include "sched/simulator/oversell_run.hpp"
 
 namespace fairgv::sched {
+namespace gover {
 namespace {
 
 using namespace std::chrono_literals;
@@ -26,7 +27,7 @@ std::string number(double value, int digits = 0) {
 std::string percent(double part, int digits = 1) {
   return number(100 * part, digits) + " %";
 }
-/// "8 %: 1.00, 15 %: 0.57"
+/// "1.00 at 8 %, 0.57 at 15 %"
 template <typename Each>
 std::string listed(const std::vector<std::pair<int, Each>>& runs, double (*value)(const Each&), int digits) {
   std::string text;
@@ -251,14 +252,15 @@ void section_4_4(std::uint64_t seed, const Series& mixed, std::vector<FigureRow>
 }
 
 }  // namespace
+}  // namespace gover
 
 std::vector<FigureRow> gover_figures(std::uint64_t seed, std::size_t draws) {
   std::vector<FigureRow> rows;
-  figures_5_and_6(seed, rows);
-  const Series gover = series(seed, draws, kPessimistic, starts_with_two_halves);
-  figures_7_and_8(seed, draws, gover, rows);
-  figure_9(seed, rows);
-  section_4_4(seed, gover, rows);
+  gover::figures_5_and_6(seed, rows);
+  const gover::Series mixed = gover::series(seed, draws, gover::kPessimistic, gover::starts_with_two_halves);
+  gover::figures_7_and_8(seed, draws, mixed, rows);
+  gover::figure_9(seed, rows);
+  gover::section_4_4(seed, mixed, rows);
   return rows;
 }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace fairgv::sched {
+namespace fairgv::sched::gover {
 namespace {
 
 using namespace std::chrono_literals;
@@ -77,4 +77,4 @@ std::vector<TenantSpec> random_programs(std::size_t count, const Caps& caps, std
   return programs;
 }
 
-}  // namespace fairgv::sched
+}  // namespace fairgv::sched::gover

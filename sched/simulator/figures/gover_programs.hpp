@@ -15,7 +15,7 @@
 
 #include "sched/simulator/program.hpp"
 
-namespace fairgv::sched {
+namespace fairgv::sched::gover {
 
 inline constexpr std::uint32_t kGlmark2Burst = 3;  // frames
 inline constexpr double kGlmark2Target = 200;      // frames per second
@@ -46,4 +46,4 @@ inline constexpr Caps kPessimistic{{150'000}, {500'000}, {500'000}};
 std::vector<TenantSpec> random_programs(std::size_t count, const Caps& caps, std::uint64_t seed,
                                         std::size_t draw);
 
-}  // namespace fairgv::sched
+}  // namespace fairgv::sched::gover

@@ -8,6 +8,7 @@
 namespace fairgv::sched {
 namespace {
 
+using namespace gover;
 using namespace std::chrono_literals;
 
 constexpr Share kHalfDevice{500'000};
