@@ -20,7 +20,19 @@ bool Controller::sell(TenantId id, Share initial, double target) {
     divided.free.ppm -= initial.ppm;
     adopt(divided);
   }
-  tenants_.emplace(id, Tenant{Monitor(id, initial, target), cap});
+  tenants_.emplace(id, Tenant{Monitor(id, initial, target, cap), cap});
+  return true;
+}
+
+bool Controller::take_over(TenantId id, Share initial, Share cap, double target) {
+  if (cap > initial || tenants_.contains(id)) return false;
+  if (settings_.fixed_ratio) {
+    cap = settings_.fixed_ratio->cap(initial);
+  } else {
+    if (cap > free_) return false;
+    free_.ppm -= cap.ppm;
+  }
+  tenants_.emplace(id, Tenant{Monitor(id, initial, target, cap), cap});
   return true;
 }
 

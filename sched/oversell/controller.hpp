@@ -54,6 +54,10 @@ class Controller {
   /// units of work per second; 0: none. Returns false, and changes nothing, if that is not for sale, nothing
   /// is wanted, or the tenant is here already.
   bool sell(TenantId id, Share initial, double target);
+  /// Takes a tenant over as it was, for instance after a restart of the caller. It counts as new. Returns
+  /// false, and changes nothing, if its cap is more than what it bought or what is free (a fixed ratio has
+  /// its own caps), or the tenant is here already.
+  bool take_over(TenantId id, Share initial, Share cap, double target);
   /// The tenant has left. Unknown tenants are ignored.
   void remove(TenantId id);
   void set_target(TenantId id, double target);

@@ -50,7 +50,8 @@ struct Division {
     Share cap{};  // from now on
 
     Share unused() const { return above(load.floor()); }
-    /// What it could do without and still reach its target; nothing if it has none, or is new.
+    /// What it could do without and still reach its target; nothing if it has none, is new, or does
+    /// not reach it.
     Share surplus() const;
     /// Small: light.
     double factor() const;

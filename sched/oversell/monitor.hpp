@@ -63,15 +63,22 @@ class Monitor {
   static constexpr std::size_t kLongestWindow = 10;
 
   /// target: in units per second; 0: none.
-  Monitor(TenantId id, Share initial, double target) : id_(id), initial_(initial), target_(target) {}
+  Monitor(TenantId id, Share initial, double target, Share cap)
+      : initial_(initial),
+        target_(target),
+        load_{.id = id,
+              .initial = initial,
+              .cap = cap,
+              .target = target,
+              .needed = cap,
+              .demand = cap,
+              .is_new = true} {}
 
-  TenantId id() const { return id_; }
-  Share initial() const { return initial_; }
   void set_target(double target) { target_ = target; }
 
   /// One second has passed, in which `cap` held.
   const Load& observe(const Observation& seen, Share cap);
-  /// The latest; before the first second, that of a tenant that has used nothing and needs all of `initial`.
+  /// The latest; before the first second, that of a tenant that has used nothing and needs all of its cap.
   const Load& load() const { return load_; }
 
  private:
@@ -79,19 +86,12 @@ class Monitor {
   double level() const;
   Share needed_for_target(Share used, double level) const;
 
-  TenantId id_;
   Share initial_;
   double target_;
   std::size_t seconds_ = 0;
   std::deque<std::uint64_t> units_;  // of the latest seconds
   std::deque<Share> demands_;
-  Load load_{.id = id_,
-             .initial = initial_,
-             .cap = initial_,
-             .target = target_,
-             .needed = initial_,
-             .demand = initial_,
-             .is_new = true};
+  Load load_;
 };
 
 }  // namespace fairgv::sched::oversell

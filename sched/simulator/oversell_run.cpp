@@ -1,7 +1,9 @@
 #include "sched/simulator/oversell_run.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "sched/policies/gover/cap.hpp"
 #include "sched/simulator/device.hpp"
@@ -46,8 +48,7 @@ class OversellRun {
  private:
   struct Tenant {
     bool here = false;
-    std::size_t since = 0;  // second
-    Duration used{0};       // up to the last second
+    Duration used{0};  // up to the last second
     std::uint64_t units = 0;
   };
 
@@ -59,7 +60,6 @@ class OversellRun {
     const TenantAttributes& wanted = settings_.customers[customer].attributes;
     if (!controller_.sell(id_of(customer), wanted.max, wanted.units_per_second)) return false;
     tenants_[customer].here = true;
-    tenants_[customer].since = second_;
     events_.schedule({now, SimulationEvent::Kind::program_wakes, 0, customer});
     return true;
   }
@@ -85,7 +85,6 @@ class OversellRun {
     }
     const oversell::Report report = controller_.second(seen);
     for (const oversell::Load& load : report.loads) {
-      if (tenants_[load.id.value].since == second_) continue;
       outcome_.seconds.push_back(
           {second_, load.id.value, load.cap, load.utilisation, load.level, load.shortfall > 0});
     }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "sched/oversell/controller.hpp"
@@ -37,7 +36,7 @@ struct TenantSecond {
 };
 
 struct OversellOutcome {
-  std::vector<TenantSecond> seconds;  // of each tenant without its first, which is not a whole one
+  std::vector<TenantSecond> seconds;  // of all tenants
   std::vector<double> busy;           // part of the device that was used, by second
   std::vector<std::size_t> tenants;   // at the end of each second
   std::vector<std::size_t> sold_at;   // second of each later sale

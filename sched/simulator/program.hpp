@@ -31,9 +31,10 @@ struct TenantSpec {
   std::uint32_t burst = 10;    // commands between two sleeps; 1 with short kernels is an interactive program
   Duration period{0};          // a burst becomes ready every so often, as the frames of a film; a late one
                                // puts off the next. 0: bursts come as `sleep` says
-  std::vector<LoadPhase> phases{};  // from the program's first command on, round and round; none: no change
   std::uint32_t sessions = 1;  // programs of the tenant, on each device
   std::uint32_t count = 1;     // tenants of this kind
+  /// From a program's first command on, round and round; none: no change.
+  std::vector<LoadPhase> phases{};
 };
 
 class Program {

@@ -2,7 +2,7 @@
 // glmark2 and plot3D under fixed caps, under gVirt's equal caps, under static oversubscription, and under the
 // controller of sched/oversell/.
 //
-// Chosen here: the programs (gover_programs.hpp); that under gOver customers come every 5 s, and buy as large
+// Chosen here: the programs (gover_programs.hpp); that under gOver customers come every 2 s, and buy as large
 // a cap as their target needs in their heaviest scene (section 3.3: the initial cap is "a pessimistic
 // expectation"), except for the first two, which have half of the device each as in section 4.3.1; and that
 // averages are over several draws of random programs, the same draws for all systems.

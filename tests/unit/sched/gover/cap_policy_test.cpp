@@ -98,6 +98,13 @@ TEST_F(Cap, AWholeSecondOfOverrunEndsWithTheSecond) {
   EXPECT_EQ(decision().ask_again, begin + 1s);
 }
 
+TEST_F(Cap, ALateChargePutsOffTheStageOfATenantThatWaits) {
+  add(kA, 20);
+  player.run(20ms);
+  policy().charge(kA, 25ms, player.now);
+  EXPECT_EQ(decision().ask_again, begin + 200ms);
+}
+
 TEST_F(Cap, ATurnIsASliceAndNoLongerThanWhatIsLeft) {
   add(kA, 20);
   EXPECT_EQ(decision().turn->slice, 1ms);

@@ -38,6 +38,7 @@ TEST_F(OversellController, OversellsWhatTenantsHaveNotUsedForTenSecondsAndTakesI
   EXPECT_EQ(controller.for_sale(), Share{});
   seconds(1, {{kA, 100ms, 0}, {kB, 300ms, 0}});
   EXPECT_EQ(controller.for_sale(), part(58));
+  EXPECT_TRUE(controller.take_changes().empty());
   EXPECT_FALSE(controller.sell(kC, part(58.1), 0));
   EXPECT_TRUE(controller.sell(kC, part(30), 0));
   EXPECT_EQ(controller.take_changes(),
@@ -105,6 +106,20 @@ TEST_F(OversellController, TheCapOfATenantThatLeavesIsFree) {
   EXPECT_EQ(controller.free(), kWholeDevice);
   EXPECT_EQ(controller.for_sale(), kWholeDevice);
   EXPECT_EQ(controller.cap(kA), Share{});
+}
+
+TEST_F(OversellController, TakesTenantsOverWithTheCapsThatTheyHad) {
+  EXPECT_TRUE(controller.take_over(kA, part(80), part(60), 0));
+  EXPECT_FALSE(controller.take_over(kA, part(80), part(10), 0));
+  EXPECT_FALSE(controller.take_over(kB, part(20), part(30), 0));  // more than it bought
+  EXPECT_FALSE(controller.take_over(kB, part(80), part(50), 0));  // more than is free
+  EXPECT_TRUE(controller.take_over(kB, part(80), part(40), 0));
+  EXPECT_EQ(controller.free(), Share{});
+  EXPECT_DOUBLE_EQ(controller.overbooking(), 1.6);
+  seconds(Monitor::kNewFor - 1, {{kA, 100ms, 0}, {kB, 100ms, 0}});
+  EXPECT_EQ(controller.for_sale(), Share{});  // 60 + 40 % count as used
+  seconds(1, {{kA, 100ms, 0}, {kB, 100ms, 0}});
+  EXPECT_EQ(controller.for_sale(), part(78));
 }
 
 TEST_F(OversellController, ANewTargetHoldsFromTheNextSecondOn) {

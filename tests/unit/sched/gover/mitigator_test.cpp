@@ -136,10 +136,20 @@ TEST_F(Mitigator, EvenThenTargetsAreKeptWithSomeToSpare) {
   EXPECT_EQ(cap(kB), part(44));
 }
 
-TEST_F(Mitigator, ATenantWithoutATargetOrWithABrokenOneGivesNothingThatItUses) {
+TEST_F(Mitigator, ANewTenantOrOneWithoutATargetGivesNothingThatItUses) {
   add(served(load_of(kA, 90, 20, 20), 0.4, 50));
   add(load_of(kB, 50, 40, 40));
-  add(served(load_of(kC, 50, 40, 40), 0.9, 44));
+  Load fresh = served(load_of(kC, 50, 40, 40), 2, 20);
+  fresh.is_new = true;
+  add(fresh);
+  EXPECT_EQ(mitigate(division, {kA, 0.6}), Share{});
+}
+
+TEST_F(Mitigator, ATenantWithABrokenServiceOfItsOwnKeepsWhatItHasLatelyNeeded) {
+  add(served(load_of(kA, 90, 20, 20), 0.4, 50));
+  Load slow = served(load_of(kB, 50, 40, 10), 0.9, 11);
+  slow.demand = part(40);
+  add(slow);
   EXPECT_EQ(mitigate(division, {kA, 0.6}), Share{});
 }
 
