@@ -42,6 +42,7 @@ struct TenantBudget {
   /// Of a policy with reserves or credits.
   std::optional<ReserveState> reserve{};
 
+  bool empty() const { return *this == TenantBudget{}; }
   /// Takes what a later look at a policy has found; the rest stays for a policy that knows it.
   void update(const TenantBudget& later) {
     if (later.ahead) ahead = later.ahead;

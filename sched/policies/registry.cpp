@@ -6,6 +6,7 @@
 #include "sched/policies/credit_poll.hpp"
 #include "sched/policies/fair.hpp"
 #include "sched/policies/fifo.hpp"
+#include "sched/policies/gover/cap.hpp"
 #include "sched/policies/round_robin.hpp"
 #include "sched/policies/strict_cosched.hpp"
 #include "sched/policies/timegraph/timegraph.hpp"
@@ -30,6 +31,8 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"credit-poll", "credits, slices by the clock, idle tenants keep theirs", true, false},
      make<CreditPollPolicy>},
     {{"credit-hs", "credits, idle tenants give the device away", true, true}, make<CreditHsPolicy>},
+    {{"cap", "a slice each in turn, up to each tenant's cap in a second", false, true, true},
+     make<CapPolicy>},
     {{"strict-cosched", "fixed turns by weight that nobody else may use", true, false},
      make<StrictCoschedPolicy>},
     {{"timegraph", "priorities, and reserves that hold even while the device is idle", false, false},

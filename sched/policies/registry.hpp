@@ -16,7 +16,9 @@ struct PolicyInfo {
   std::string_view name;
   std::string_view summary;
   bool weighted;         // shares follow the weights
-  bool work_conserving;  // the device idles only if nobody wants it, or briefly for a tenant that has paused
+  bool work_conserving;  // the device idles only if nobody wants it, or briefly for a tenant that has paused;
+                         // a tenant at its ceiling wants nothing
+  bool ceilings = false;  // no tenant gets more than TenantAttributes::max, not even beside an idle device
 };
 
 /// All policies, the default first.

@@ -72,6 +72,16 @@ void SimulatedDevice::handle(const SimulationEvent& event) {
   }
 }
 
+void SimulatedDevice::set_attributes(std::size_t tenant, const TenantAttributes& attributes, Time now) {
+  account(now);
+  policy_->set_attributes(id_of(tenant), attributes, now);
+  if (turn_) {
+    review(now);
+  } else if (waiters_ > 0 && !kept_for_) {
+    grant_next(now);
+  }
+}
+
 /// Asks the policy whether the holder is to give its turn back; what is in flight ends first.
 void SimulatedDevice::review(Time now) {
   if (!turn_) return;
@@ -177,8 +187,9 @@ bool SimulatedDevice::may_issue(std::uint64_t in_flight) {
 }
 
 void SimulatedDevice::issue_run(Time now) {
-  const Program& program = sessions_[turn_->session].program;
+  Program& program = sessions_[turn_->session].program;
   turn_->run = Duration(0);
+  program.advance(now);
   for (std::uint64_t issued = 0; program.ready() > 0 && may_issue(issued); ++issued) {
     turn_->run += issue_command();
   }

@@ -61,6 +61,7 @@ class SimulatedDevice {
   /// All programs begin.
   void start(Time now);
   void handle(const SimulationEvent& event);
+  void set_attributes(std::size_t tenant, const TenantAttributes& attributes, Time now);
   /// Counts idle and busy time up to here.
   void account(Time now);
 

@@ -38,8 +38,12 @@ const Command& Program::next() {
 }
 
 Command Program::issue() {
-  const Command command = next();
+  Command command = next();
   next_.reset();
+  if (!spec_.phases.empty()) {
+    const double cost = static_cast<double>(command.cost.count()) * spec_.phases[phase_].factor;
+    command.cost = std::max(Duration(std::llround(cost)), Duration(1));
+  }
   if (ready_ != kEndless) --ready_;
   return command;
 }
@@ -60,6 +64,15 @@ void Program::begin_burst() {
   ready_ = std::max(spec_.burst, 1U);
   if (spec_.scene <= 0 || random_() % kBurstsPerScene != 0) return;
   scene_ = static_cast<double>(around(1e9, spec_.scene).count()) * 1e-9;
+}
+
+void Program::advance(Time now) {
+  if (spec_.phases.empty()) return;
+  if (!phase_ends_) phase_ends_ = now + spec_.phases.front().length;
+  while (now >= *phase_ends_) {
+    phase_ = (phase_ + 1) % spec_.phases.size();
+    *phase_ends_ += std::max(spec_.phases[phase_].length, Duration(1));
+  }
 }
 
 Duration Program::sleep(Duration since_burst) {

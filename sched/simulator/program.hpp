@@ -11,6 +11,7 @@
 
 #include "sched/attributes.hpp"
 #include "sched/policies/timegraph/cost_predictor.hpp"
+#include "sched/time.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::sched {
@@ -21,6 +22,12 @@ struct CommandMix {
   Duration cost{0};  // mean
   double jitter = 0.1;
   std::uint32_t frequency = 1;  // relative to the program's other commands
+};
+
+/// For so long each command takes `factor` times as long.
+struct LoadPhase {
+  Duration length{0};
+  double factor = 1;
 };
 
 /// A kind of tenant. All its programs behave alike.
@@ -41,6 +48,8 @@ struct TenantSpec {
                         // kBurstsPerScene bursts on average
   Duration arrives{0};  // after the start of the simulation; not before the tenants before it
   Duration host{0};     // after a burst the program computes for about so long; 0: as `sleep` says
+  /// From a program's first command on, round and round; none: no change.
+  std::vector<LoadPhase> phases{};
 };
 
 /// One command of a program.
@@ -64,7 +73,9 @@ class Program {
   std::uint64_t ready() const { return ready_; }
   /// The command that is issued next. Precondition: one is ready.
   const Command& next();
-  /// Issues it.
+  /// It is so late: finds the phase of the commands that are issued from now on.
+  void advance(Time now);
+  /// Issues the next command.
   Command issue();
   /// Called when no command is ready, `since_burst` after the burst became ready. Returns how long the
   /// program sleeps; then the next burst is ready.
@@ -83,6 +94,8 @@ class Program {
   std::uint64_t ready_;
   std::optional<Command> next_{};
   double scene_ = 1;  // the factor of all costs
+  std::size_t phase_ = 0;
+  std::optional<Time> phase_ends_;
 };
 
 }  // namespace fairgv::sched

@@ -5,6 +5,16 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_claim_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/cap_policy_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/cap_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/capacity_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/controller_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/controller_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/detector_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/figures_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/mitigator_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/monitor_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/gover/oversell_run_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/interactivity_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/other_policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/policies_test.cpp

@@ -90,6 +90,31 @@ INSTANTIATE_TEST_SUITE_P(All, EveryPolicy, testing::ValuesIn(all_policies().begi
                            return name;
                          });
 
+TEST(PoliciesWithCeilings, ACeilingHoldsForATenantThatIsAlone) {
+  for (const PolicyInfo& info : all_policies()) {
+    if (!info.ceilings) continue;
+    PolicyPlayer player(info.name, 6ms);
+    TenantAttributes attributes;
+    attributes.max = {300'000};
+    player.policy->add(kA, attributes, player.now);
+    player.policy->wake(kA, player.now);
+    const Time begin = player.now;
+    while (player.now < begin + 10s) {
+      const Decision decision = player.policy->next(player.now);
+      if (decision.turn) {
+        EXPECT_TRUE(decision.turn->bounded) << info.name;
+        player.run(decision.turn->slice);
+      } else {
+        ASSERT_TRUE(decision.ask_again) << info.name;
+        ASSERT_GT(*decision.ask_again, player.now) << info.name;
+        player.now = *decision.ask_again;
+      }
+    }
+    EXPECT_LE(player.total[kA], 3s + 6ms) << info.name;
+    EXPECT_GE(player.total[kA], 2'900ms) << info.name;
+  }
+}
+
 TEST(PolicyRegistry, KnowsOnlyTheNamesOfItsPolicies) {
   EXPECT_EQ(find_policy("lottery"), nullptr);
   EXPECT_EQ(make_policy("lottery", 6ms), nullptr);

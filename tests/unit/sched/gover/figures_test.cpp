@@ -1,0 +1,25 @@
+// gOver's evaluation, as rebuilt in the simulator: every published effect has the same sign here.
+#include "sched/simulator/figures/gover.hpp"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "tests/harness/sanitized.hpp"
+
+namespace fairgv::sched {
+namespace {
+
+TEST(GoverFigures, EveryPublishedEffectHasTheSameSign) {
+  // Means over few draws are a matter of luck, so the draws are always the same.
+  constexpr std::uint64_t kSeed = 1;
+  const std::vector<FigureRow> rows = gover_figures(kSeed, harness::kSanitized ? 3 : 6);
+  for (const FigureRow& row : rows) {
+    EXPECT_TRUE(row.same) << row.figure << ": " << row.effect << ": " << row.ours;
+    std::cout << row.figure << " | " << row.effect << " | " << row.published << " | " << row.ours << '\n';
+  }
+  EXPECT_EQ(rows.size(), 17U);
+}
+
+}  // namespace
+}  // namespace fairgv::sched
