@@ -2,12 +2,12 @@
 
 #include <array>
 
-#include "sched/policies/credit_hs.hpp"
-#include "sched/policies/credit_poll.hpp"
+#include "sched/policies/credit/credit_hs.hpp"
+#include "sched/policies/credit/credit_poll.hpp"
 #include "sched/policies/fair.hpp"
 #include "sched/policies/fifo.hpp"
 #include "sched/policies/round_robin.hpp"
-#include "sched/policies/strict_cosched.hpp"
+#include "sched/policies/credit/strict_cosched.hpp"
 
 namespace fairgv::sched {
 namespace {

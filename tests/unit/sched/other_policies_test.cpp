@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "sched/policies/credit_hs.hpp"
-#include "sched/policies/strict_cosched.hpp"
+#include "sched/policies/credit/credit_hs.hpp"
+#include "sched/policies/credit/strict_cosched.hpp"
 #include "tests/unit/sched/policy_player.hpp"
 #include "tests/unit/sched/three_tenants.hpp"
 

@@ -1,4 +1,4 @@
-#include "sched/policies/strict_cosched.hpp"
+#include "sched/policies/credit/strict_cosched.hpp"
 
 namespace fairgv::sched {
 

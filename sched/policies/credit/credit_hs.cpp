@@ -1,4 +1,4 @@
-#include "sched/policies/credit_hs.hpp"
+#include "sched/policies/credit/credit_hs.hpp"
 
 namespace fairgv::sched {
 

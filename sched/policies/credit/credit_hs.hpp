@@ -5,7 +5,7 @@
 // measured here, but paid for by the clock, as in all Credit scheduling.
 #pragma once
 
-#include "sched/policies/credit.hpp"
+#include "sched/policies/credit/credit.hpp"
 
 namespace fairgv::sched {
 

@@ -12,7 +12,7 @@
 // slice.
 #pragma once
 
-#include "sched/policies/credit.hpp"
+#include "sched/policies/credit/credit.hpp"
 
 namespace fairgv::sched {
 

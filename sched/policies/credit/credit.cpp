@@ -1,4 +1,4 @@
-#include "sched/policies/credit.hpp"
+#include "sched/policies/credit/credit.hpp"
 
 #include "sched/tenant_checks.hpp"
 

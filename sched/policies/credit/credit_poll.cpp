@@ -1,4 +1,4 @@
-#include "sched/policies/credit_poll.hpp"
+#include "sched/policies/credit/credit_poll.hpp"
 
 namespace fairgv::sched {
 
