@@ -4,10 +4,16 @@
 
 #include "sched/policies/credit/credit_hs.hpp"
 #include "sched/policies/credit/credit_poll.hpp"
-#include "sched/policies/fair.hpp"
-#include "sched/policies/fifo.hpp"
-#include "sched/policies/round_robin.hpp"
 #include "sched/policies/credit/strict_cosched.hpp"
+#include "sched/policies/fair.hpp"
+#include "sched/policies/fair_paper.hpp"
+#include "sched/policies/fifo.hpp"
+#include "sched/policies/pegasus/acc_credit.hpp"
+#include "sched/policies/pegasus/aug_credit.hpp"
+#include "sched/policies/pegasus/cosched.hpp"
+#include "sched/policies/pegasus/slaf.hpp"
+#include "sched/policies/pegasus/xeno_credit.hpp"
+#include "sched/policies/round_robin.hpp"
 
 namespace fairgv::sched {
 namespace {
@@ -29,8 +35,18 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"credit-poll", "credits, slices by the clock, idle tenants keep theirs", true, false},
      make<CreditPollPolicy>},
     {{"credit-hs", "credits, idle tenants give the device away", true, true}, make<CreditHsPolicy>},
-    {{"strict-cosched", "fixed turns by weight that nobody else may use", true, false},
+    {{"strict-cosched", "credits, tenants preempted for those that the host runs", true, false},
      make<StrictCoschedPolicy>},
+    {{"fair-paper", "start-time fair queuing as published, a sleeper claims nothing", true, true},
+     make<FairPaperPolicy>},
+    {{"fair-paper-idle", "the same without work conservation", true, false}, make<FairPaperIdlePolicy>},
+    {{"acc-credit", "ticks in turn by weight, idle tenants keep theirs", true, false}, make<AccCreditPolicy>},
+    {{"xeno-credit", "ticks in turn by the host's weights, idle tenants keep theirs", false, false},
+     make<XenoCreditPolicy>},
+    {{"aug-credit", "credits, boosted while the host runs the tenant", true, false}, make<AugCreditPolicy>},
+    {{"slaf", "ticks in turn by weight, more for tenants below their guarantee", true, false},
+     make<SlafPolicy>},
+    {{"cosched", "credits of the tenants that the host runs, else of all", true, false}, make<CoschedPolicy>},
 });
 
 constexpr auto kInfos = [] {

@@ -1,8 +1,11 @@
 // `credit-hs`: Credit scheduling with FairGV's hybrid spinning (FairGV, sections 5.3 and 3.2.2): a tenant
 // with nothing to issue spins for a moment and then gives the device away, so that it is never kept idle.
 //
-// The worker does the spinning. It gives a turn back by itself only if the turn is measured. So turns are
-// measured here, but paid for by the clock, as in all Credit scheduling.
+// All else is `credit-poll`'s: a turn is a slice by the clock, in which nothing is measured ("simple
+// time-sharing based on a time slice", section 5.3). Commands that are in flight when the slice is over
+// drain, and nobody pays for them: long kernels get more than their share here, too.
+//
+// The worker does the spinning, and gives the turn back by itself.
 #pragma once
 
 #include "sched/policies/credit/credit.hpp"
@@ -12,9 +15,6 @@ namespace fairgv::sched {
 class CreditHsPolicy final : public CreditPolicy {
  public:
   using CreditPolicy::CreditPolicy;
-
- private:
-  TurnEnd turn_end() const override;
 };
 
 }  // namespace fairgv::sched

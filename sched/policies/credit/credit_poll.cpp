@@ -6,8 +6,4 @@ std::optional<Time> CreditPollPolicy::pause(TenantId id, Time now) {
   return keep(id, now);
 }
 
-TurnEnd CreditPollPolicy::turn_end() const {
-  return TurnEnd::clock;
-}
-
 }  // namespace fairgv::sched

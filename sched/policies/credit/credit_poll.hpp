@@ -21,9 +21,6 @@ class CreditPollPolicy final : public CreditPolicy {
   using CreditPolicy::CreditPolicy;
 
   std::optional<Time> pause(TenantId id, Time now) override;
-
- private:
-  TurnEnd turn_end() const override;
 };
 
 }  // namespace fairgv::sched

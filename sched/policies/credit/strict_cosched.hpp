@@ -1,57 +1,65 @@
-// `strict-cosched`: the device follows the host's processor (Pegasus, section 4.2, "Strict co-scheduling
-// (CoSched)", algorithm 2; FairGV, section 3.2.3, algorithms 1 and 2): a tenant has the device exactly while
-// its host side has its processor, whether it uses it or not. Not work-conserving.
+// `strict-cosched`: Credit scheduling of a device to which the host's scheduler sends coscheduling requests
+// (FairGV, section 3.2.3, algorithms 1 and 2; the idea is that of Pegasus, section 4.2): a tenant is to have
+// the device while its host side has its processor. Not work-conserving.
 //
-// The papers let the hypervisor's scheduler decide and leave its schedule to Xen. There is no such scheduler
-// to listen to here, so this policy plays it:
+// - The host's part (Algorithm 1): host() says which tenants' programs have a processor. As long as one has
+// it
+//   and its tenant wants the device, it requests the device for the tenant: whenever host() is called, and
+//   when the tenant wakes.
+// - The device's part (Algorithm 2): the tenant that has the device is preempted for the target of a request
+//   if the target's credit is at least the highest of all competing targets: the tenants for which other
+//   processors request the device at this time. Else it continues. Commands that are in flight end first.
+// - Everything else is Credit scheduling: slices by the clock, the device kept for a tenant that pauses.
+// - The preempted tenant "is put at the tail of its priority list without fully spending its time slice". It
+//   has paid for the slice (see below) and waits for a turn of all others. So tenants that are preempted more
+//   often than others, measured by what they are due, get less of the device: the unfairness that the paper
+//   reports.
 //
-// - The host's schedule is a sequence of fixed turns of one slice by the clock, given in proportion to the
-//   weights. A turn counts whole, used or not; commands that drain after it count for nobody.
-// - The schedule holds every tenant that wants the device, and keeps it for 100 ms after that, because it is
-//   taken to compute on the host. Its turns come, and the device stays idle in them unless the tenant comes
-//   back within.
-// - Algorithm 2 compares credits before a switch, because several processors' requests compete. One schedule
-//   has no rivals, so the condition holds always.
-// - Left out: Pegasus gives the device to somebody else when no scheduled domain wants it; FairGV's
-//   algorithms do not.
+// Chosen here:
+// - A preempted tenant pays for its whole slice. Xen's scheduler charges whole ticks to whoever has the
+//   processor, too. If it paid for the part that it had, its credits would bring back the rest later.
+// - A request holds at most for 30 ms, Xen's period, if host() is not called again.
+// - As long as host() has never been called, the policy plays the host's scheduler itself (played_host.hpp).
+//   One processor's schedule has no rivals, so the condition of Algorithm 2 holds always, and the device
+//   simply follows the schedule.
 #pragma once
 
 #include <unordered_map>
 
-#include "sched/fair_queue.hpp"
-#include "sched/policy.hpp"
+#include "sched/policies/credit/credit.hpp"
+#include "sched/policies/credit/played_host.hpp"
 
 namespace fairgv::sched {
 
-class StrictCoschedPolicy final : public Policy {
+class StrictCoschedPolicy final : public CreditPolicy {
  public:
-  /// For how long after its last command a tenant is taken to compute on the host.
-  static constexpr Duration kHostWork = std::chrono::milliseconds(100);
+  /// A request of the host holds for so long.
+  static constexpr Duration kRequest = std::chrono::milliseconds(30);
 
-  using Policy::Policy;
+  using CreditPolicy::CreditPolicy;
 
   void add(TenantId id, const TenantAttributes& attributes, Time now) override;
   void remove(TenantId id, Time now) override;
   void set_attributes(TenantId id, const TenantAttributes& attributes, Time now) override;
   void wake(TenantId id, Time now) override;
   void block(TenantId id, Time now) override;
-  /// Ignored: every turn counts whole.
-  void charge(TenantId id, Duration used, Time now) override;
+  void host(TenantId id, const HostState& state, Time now) override;
   Decision next(Time now) override;
+  void begin(TenantId id, Time now) override;
+  void end(TenantId id, Time now) override;
   std::optional<Time> pause(TenantId id, Time now) override;
+  std::optional<Time> preempts(TenantId newcomer, TenantId holder, Time now) const override;
+  bool must_yield(TenantId holder, Time now) override;
 
  private:
-  struct Member {
-    bool runnable = false;
-    Time blocked{};
-  };
+  bool requests(TenantId id, Time now) const;
+  void request(TenantId target, Time now);
 
-  void open_turn(Time now);
-
-  FairQueue host_;  // the schedule of the host's processors
-  std::unordered_map<TenantId, Member> members_;
-  std::optional<TenantId> owner_;  // of the turn in progress
-  Time turn_ends_{};
+  PlayedHost played_;
+  bool hosted_ = false;                           // the real host's scheduler has told something
+  std::unordered_map<TenantId, Time> scheduled_;  // tenants with a processor: when that was told last
+  std::optional<TenantId> holder_;                // of the turn in progress, or of the kept device
+  std::optional<TenantId> accepted_;              // the target of a request that has not been carried out
 };
 
 }  // namespace fairgv::sched
