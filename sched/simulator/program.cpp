@@ -15,7 +15,7 @@ Program::Program(const TenantSpec& spec, std::uint64_t seed)
     : spec_(spec), random_(seed), ready_(has_bursts() ? std::max(spec.burst, 1U) : kEndless) {}
 
 bool Program::has_bursts() const {
-  return spec_.sleep > 0 || spec_.period > Duration(0);
+  return spec_.sleep > 0 || spec_.period > Duration(0) || spec_.host_work > Duration(0);
 }
 
 Duration Program::issue() {
@@ -28,6 +28,11 @@ Duration Program::sleep(Duration since_burst) {
   if (spec_.period > Duration(0)) return std::max(spec_.period - since_burst, Duration(0));
   const double work = static_cast<double>(spec_.kernel.count()) * static_cast<double>(ready_);
   return around(work * spec_.sleep / (1 - spec_.sleep), kSleepSpread);
+}
+
+Duration Program::host_work() {
+  if (spec_.host_work <= Duration(0)) return Duration(0);
+  return std::max(around(static_cast<double>(spec_.host_work.count()), spec_.jitter), Duration(1));
 }
 
 /// Not a standard distribution: those differ between libraries.

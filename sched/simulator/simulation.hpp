@@ -22,6 +22,9 @@ struct SimulationSettings {
   Duration length = std::chrono::seconds(10);
   std::uint64_t seed = 1;
   std::uint64_t queue_depth = kDriverQueue;  // see SimulatedDevice::Model
+  Duration switch_cost{0};                   // the same
+  Duration spin{0};                          // the same
+  HostModel host{};                          // without processors: none
 };
 
 struct SimulationResult {
