@@ -64,8 +64,11 @@ void SimulatedHost::tick(Time now) {
   if (period) since_hand_out_ = Duration(0);
   for (Processor& processor : processors_) {
     settle(processor, now);
-    for (const Thread thread : processor.threads) threads_[thread].boosted = false;
     if (period) hand_out(processor);
+    for (const Thread thread : processor.threads) {
+      threads_[thread].boosted = false;
+      threads_[thread].over = threads_[thread].credit <= Duration(0);
+    }
     reschedule(processor, now);
   }
   events_.schedule({now + model_.tick, SimulationEvent::Kind::host_tick, 0, 0});
@@ -84,7 +87,7 @@ void SimulatedHost::need(Thread thread, Need what, Time now) {
   state.need = what;
   if (woke) {
     state.active = true;
-    state.boosted = what == Need::work && state.credit > Duration(0);
+    state.boosted = what == Need::work && !state.over;
     processor.queue.push_back(thread);
   } else if (what == Need::nothing) {
     std::erase(processor.queue, thread);
@@ -97,7 +100,7 @@ void SimulatedHost::need(Thread thread, Need what, Time now) {
 int SimulatedHost::rank(const ThreadState& thread) const {
   if (thread.switched_in && !model_.polls) return thread.need == Need::work ? 0 : 4;
   if (thread.boosted) return 1;
-  return thread.credit > Duration(0) ? 2 : 3;
+  return thread.over ? 3 : 2;
 }
 
 /// The running thread pays, and its work is done, up to now.

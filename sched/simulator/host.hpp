@@ -6,9 +6,11 @@
 // in
 //   proportion to the host weights (TenantAttributes::host_weight) of the threads that wanted the processor
 //   in the period, and stay within a period of zero. A thread pays for all the time that it runs.
-// - Threads with credits left (UNDER) run before threads without (OVER); within each class they take turns of
-//   30 ms at most. A thread that wakes with credits left goes first (BOOST) until the next tick.
-// - Every 10 ms there is a tick. The simulation tells the policies of the host then.
+// - Threads with credits left (UNDER) run before threads without (OVER), as of the last tick; within each
+// class
+//   they take turns of 30 ms at most. A thread that wakes with credits left goes first (BOOST) until the next
+//   tick.
+// - Every 10 ms there is a tick, at which slices end. The simulation tells the policies of the host then.
 // - A change of threads, and the waking of one, costs `switch_cost` of the processor's time.
 //
 // A program that waits for the device polls, or yields its processor: FairGV's hybrid spinning
@@ -76,6 +78,7 @@ class SimulatedHost {
     Need need = Need::nothing;
     Duration left{0};  // of its work
     Duration credit{0};
+    bool over = false;  // had no credits left at the last tick
     bool boosted = false;
     bool switched_in = false;
     bool active = false;  // has wanted the processor in this period

@@ -13,8 +13,7 @@ void StrictCoschedPolicy::remove(TenantId id, Time now) {
   CreditPolicy::remove(id, now);
   played_.remove(id);
   scheduled_.erase(id);
-  if (holder_ == id) holder_.reset();
-  if (accepted_ == id) accepted_.reset();
+  requests_.erase(id);
 }
 
 void StrictCoschedPolicy::set_attributes(TenantId id, const TenantAttributes& attributes, Time now) {
@@ -25,76 +24,81 @@ void StrictCoschedPolicy::set_attributes(TenantId id, const TenantAttributes& at
 void StrictCoschedPolicy::wake(TenantId id, Time now) {
   CreditPolicy::wake(id, now);
   played_.wake(id);
-  if (requests(id, now)) request(id, now);
+  if (wanted_by_host(id, now)) requests_.insert(id);
 }
 
 void StrictCoschedPolicy::block(TenantId id, Time now) {
   CreditPolicy::block(id, now);
   played_.block(id, now);
-  if (holder_ == id) holder_.reset();
-  if (accepted_ == id) accepted_.reset();
+  requests_.erase(id);
 }
 
 void StrictCoschedPolicy::host(TenantId id, const HostState& state, Time now) {
   hosted_ = true;
   if (!state.scheduled) {
     scheduled_.erase(id);
-    if (accepted_ == id) accepted_.reset();
+    requests_.erase(id);
     return;
   }
   scheduled_[id] = now;
-  if (requests(id, now)) request(id, now);
+  if (wanted_by_host(id, now)) requests_.insert(id);
 }
 
 Decision StrictCoschedPolicy::next(Time now) {
   if (!hosted_) return played_.next(slice(), now);
-  if (accepted_ && runnable(*accepted_) && holder_ != accepted_) {
-    return {Turn{*accepted_, slice(), TurnEnd::clock}, std::nullopt};
-  }
+  const auto target = accepted(now);
+  if (target && !kept_for(*target, now)) return {Turn{*target, slice(), TurnEnd::clock}, std::nullopt};
   return CreditPolicy::next(now);
 }
 
 void StrictCoschedPolicy::begin(TenantId id, Time now) {
   CreditPolicy::begin(id, now);
-  holder_ = id;
-  if (accepted_ == id) accepted_.reset();
+  requests_.clear();
 }
 
 void StrictCoschedPolicy::end(TenantId id, Time now) {
-  if (hosted_ && must_yield(id, now)) pay_whole_slice(id);
+  if (hosted_ && accepted(now).value_or(id) != id) pay_whole_slice(id);
   CreditPolicy::end(id, now);
-  if (holder_ == id) holder_.reset();
 }
 
 std::optional<Time> StrictCoschedPolicy::pause(TenantId id, Time now) {
   if (!hosted_) return played_.turn_ends(id, now);
-  const auto until = keep(id, now);
-  if (until) holder_ = id;
-  return until;
+  return on_processor(id, now) ? keep(id, now) : std::nullopt;
 }
 
 std::optional<Time> StrictCoschedPolicy::preempts(TenantId newcomer, TenantId holder, Time now) const {
-  if (hosted_ && accepted_ == newcomer && newcomer != holder) return now;
+  if (hosted_ && newcomer != holder && accepted(now) == newcomer) return now;
   return std::nullopt;
 }
 
-bool StrictCoschedPolicy::must_yield(TenantId holder, Time) {
-  return hosted_ && accepted_ && *accepted_ != holder;
+/// Requests that are not accepted now are lost: the holder continues.
+bool StrictCoschedPolicy::must_yield(TenantId holder, Time now) {
+  const auto target = hosted_ ? accepted(now) : std::nullopt;
+  requests_.clear();
+  if (!target || *target == holder) return false;
+  requests_.insert(*target);
+  return true;
 }
 
-/// A processor of the host requests the device for the tenant.
-bool StrictCoschedPolicy::requests(TenantId id, Time now) const {
+bool StrictCoschedPolicy::on_processor(TenantId id, Time now) const {
   const auto found = scheduled_.find(id);
-  return found != scheduled_.end() && now - found->second <= kRequest && runnable(id);
+  return found != scheduled_.end() && now - found->second <= kRequest;
 }
 
-/// Algorithm 2.
-void StrictCoschedPolicy::request(TenantId target, Time now) {
-  if (target == holder_) return;  // it has the device
-  const bool outdone = std::any_of(scheduled_.begin(), scheduled_.end(), [&](const auto& other) {
-    return requests(other.first, now) && credit(other.first) > credit(target);
-  });
-  if (!outdone) accepted_ = target;
+bool StrictCoschedPolicy::wanted_by_host(TenantId id, Time now) const {
+  return on_processor(id, now) && runnable(id);
+}
+
+/// Algorithm 2: the target of a request whose credit is as high as that of every competing target.
+std::optional<TenantId> StrictCoschedPolicy::accepted(Time now) const {
+  std::optional<Duration> highest;
+  for (const auto& [id, told] : scheduled_) {
+    if (wanted_by_host(id, now)) highest = std::max(highest.value_or(credit(id)), credit(id));
+  }
+  for (const TenantId target : requests_) {
+    if (wanted_by_host(target, now) && credit(target) >= highest) return target;
+  }
+  return std::nullopt;
 }
 
 }  // namespace fairgv::sched

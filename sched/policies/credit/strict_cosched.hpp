@@ -9,7 +9,9 @@
 // - The device's part (Algorithm 2): the tenant that has the device is preempted for the target of a request
 //   if the target's credit is at least the highest of all competing targets: the tenants for which other
 //   processors request the device at this time. Else it continues. Commands that are in flight end first.
-// - Everything else is Credit scheduling: slices by the clock, the device kept for a tenant that pauses.
+// - Everything else is Credit scheduling, with slices by the clock. The device is kept for a tenant that
+// pauses
+//   until its slice is over, but only while the tenant's program has a processor: it could not come back.
 // - The preempted tenant "is put at the tail of its priority list without fully spending its time slice". It
 //   has paid for the slice (see below) and waits for a turn of all others. So tenants that are preempted more
 //   often than others, measured by what they are due, get less of the device: the unfairness that the paper
@@ -24,6 +26,7 @@
 //   simply follows the schedule.
 #pragma once
 
+#include <set>
 #include <unordered_map>
 
 #include "sched/policies/credit/credit.hpp"
@@ -52,14 +55,14 @@ class StrictCoschedPolicy final : public CreditPolicy {
   bool must_yield(TenantId holder, Time now) override;
 
  private:
-  bool requests(TenantId id, Time now) const;
-  void request(TenantId target, Time now);
+  bool on_processor(TenantId id, Time now) const;
+  bool wanted_by_host(TenantId id, Time now) const;
+  std::optional<TenantId> accepted(Time now) const;
 
   PlayedHost played_;
   bool hosted_ = false;                           // the real host's scheduler has told something
   std::unordered_map<TenantId, Time> scheduled_;  // tenants with a processor: when that was told last
-  std::optional<TenantId> holder_;                // of the turn in progress, or of the kept device
-  std::optional<TenantId> accepted_;              // the target of a request that has not been carried out
+  std::set<TenantId> requests_;                   // the targets of requests that are not decided yet
 };
 
 }  // namespace fairgv::sched
