@@ -36,34 +36,39 @@ void CoordinatedPolicy::forgotten(TenantId id) {
   members_.erase(id);
 }
 
-void CoordinatedPolicy::joined(TenantId, Time) {
-  refill_if_used_up();
+void CoordinatedPolicy::joined(TenantId, Time now) {
+  refill_if_used_up(now);
 }
 
-void CoordinatedPolicy::left(TenantId, Time) {
-  refill_if_used_up();
+void CoordinatedPolicy::left(TenantId id, Time now) {
+  members_.at(id).ready_until = now;
+  refill_if_used_up(now);
 }
 
-Duration CoordinatedPolicy::turn_length(TenantId) const {
+Duration CoordinatedPolicy::turn_length(TenantId, Time) const {
   return slice();
 }
 
-void CoordinatedPolicy::began(TenantId id, Duration length, Time) {
+void CoordinatedPolicy::began(TenantId id, Duration length, Time now) {
   Member& member = members_.at(id);
   member.left -= length;
   member.served = ++serves_;
-  refill_if_used_up();
+  refill_if_used_up(now);
 }
 
-void CoordinatedPolicy::refill_if_used_up() {
+void CoordinatedPolicy::refill_if_used_up(Time now) {
+  const auto takes_part = [&](const auto& each) {
+    return runnable(each.first) || now - each.second.ready_until <= kShortPause;
+  };
   std::uint32_t least = UINT32_MAX;
-  for (const auto& [id, member] : members_) {
-    if (!runnable(id)) continue;
-    if (member.left > Duration(0)) return;
-    least = std::min(least, member.credits);
+  for (const auto& each : members_) {
+    if (!takes_part(each)) continue;
+    if (each.second.left > Duration(0)) return;
+    least = std::min(least, each.second.credits);
   }
-  for (auto& [id, member] : members_) {
-    if (!runnable(id)) continue;
+  for (auto& each : members_) {
+    if (!takes_part(each)) continue;
+    Member& member = each.second;
     const Duration round = slice() * static_cast<std::int64_t>(member.credits) / least;
     member.left = std::max(member.left, -round) + round;
   }

@@ -6,7 +6,8 @@
 //   they were not, one tenant would always be picked. Here X is what is left of the tenant's credits in this
 //   round: slice * X / Xmin by the weights, from which every tick that the tenant gets is subtracted when it
 //   begins. Xmin is the smallest of the tenants that have something to run. A round ends when none of them
-//   has credits left. Then each gets its credits again, up to the credits of one round.
+//   has credits left. Then each gets its credits again, up to the credits of one round. A tenant that has
+//   nothing to run for at most 30 ms counts as one that has.
 // - Among equals the tenant that was served longest ago goes first.
 // - A schedule of the host (HostState) holds until host() says otherwise, at most for 30 ms, Xen's period.
 //   After that, and if nobody ever calls host(), no tenant counts as scheduled: both policies are then
@@ -45,6 +46,7 @@ class CoordinatedPolicy : public PolledPolicy {
     std::uint64_t served = 0;  // the order of the last ticks
     HostState host{};
     Time told{};
+    Time ready_until{};  // while it has nothing to run
   };
 
   /// Whether its schedule holds.
@@ -56,7 +58,7 @@ class CoordinatedPolicy : public PolledPolicy {
   void forgotten(TenantId id) override;
   void joined(TenantId id, Time now) override;
   void left(TenantId id, Time now) override;
-  Duration turn_length(TenantId id) const override;
+  Duration turn_length(TenantId id, Time now) const override;
   void began(TenantId id, Duration length, Time now) override;
 
   const std::map<TenantId, Member>& members() const { return members_; }
@@ -75,7 +77,7 @@ class CoordinatedPolicy : public PolledPolicy {
   }
 
  private:
-  void refill_if_used_up();
+  void refill_if_used_up(Time now);
 
   std::map<TenantId, Member> members_;
   std::uint64_t serves_ = 0;

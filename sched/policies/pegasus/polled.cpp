@@ -55,12 +55,12 @@ Decision PolledPolicy::next(Time now) {
     return {Turn{*owner_, turn_ends_ - now, TurnEnd::clock}, std::nullopt};
   }
   const TenantId tenant = pick(now);
-  return {Turn{tenant, turn_length(tenant), TurnEnd::clock}, std::nullopt};
+  return {Turn{tenant, turn_length(tenant, now), TurnEnd::clock}, std::nullopt};
 }
 
 void PolledPolicy::begin(TenantId id, Time now) {
   if (!known(id) || rest_of_turn(id, now) > Duration(0)) return;
-  const Duration length = turn_length(id);
+  const Duration length = turn_length(id, now);
   owner_ = id;
   turn_ends_ = now + length;
   began(id, length, now);

@@ -21,6 +21,10 @@ namespace fairgv::sched {
 
 class PolledPolicy : public Policy {
  public:
+  /// A tenant that has nothing to run for no longer than this still counts as a rival: a program that waits
+  /// for each of its results has often just paused when somebody else's turn begins. Xen's period.
+  static constexpr Duration kShortPause = std::chrono::milliseconds(30);
+
   using Policy::Policy;
 
   void add(TenantId id, const TenantAttributes& attributes, Time now) override;
@@ -45,7 +49,7 @@ class PolledPolicy : public Policy {
   /// Among the runnable tenants; asked between turns, while there is one.
   virtual TenantId pick(Time now) const = 0;
   /// The length of the turn that would begin now.
-  virtual Duration turn_length(TenantId id) const = 0;
+  virtual Duration turn_length(TenantId id, Time now) const = 0;
   virtual void began(TenantId id, Duration length, Time now) = 0;
   /// The tenant left in the middle of its turn.
   virtual void cut_short(TenantId /*id*/, Duration /*unused*/) {}

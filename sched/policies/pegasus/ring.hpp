@@ -10,7 +10,8 @@
 //   beginning. Taken literally, a queue that is sorted on every insertion would always have the same head.
 //   Among equals the tenant that was added first goes first. A tenant that blocks and comes back has its old
 //   place, so it gets at most one turn in each round.
-// - Xmin is the smallest X of the tenants that have something to run when a turn begins.
+// - Xmin is the smallest X of the tenants that have something to run when a turn begins, or had within the
+//   last 30 ms.
 // - The part of a tick that a division leaves is carried over to the tenant's next turn.
 // - A tenant has a context from its first turn until it is removed.
 // - No turn is too long: with credits of 10000 and 1 a turn lasts for 10000 ticks. The paper has no bound.
@@ -35,7 +36,7 @@ class RingPolicy : public PolledPolicy {
 
   /// The ticks of the turn that would begin now, for display and tests; throws std::out_of_range for an
   /// unknown tenant.
-  std::uint64_t ticks(TenantId id) const;
+  std::uint64_t ticks(TenantId id, Time now) const;
 
  protected:
   /// X; at least 1.
@@ -48,7 +49,7 @@ class RingPolicy : public PolledPolicy {
   void joined(TenantId id, Time now) override;
   void left(TenantId id, Time now) override;
   TenantId pick(Time now) const override;
-  Duration turn_length(TenantId id) const override;
+  Duration turn_length(TenantId id, Time now) const override;
   void began(TenantId id, Duration length, Time now) override;
 
   std::uint32_t credits(TenantId id) const { return members_.at(id).place.credits; }
@@ -71,12 +72,15 @@ class RingPolicy : public PolledPolicy {
     std::uint64_t carried = 0;  // of a tick, in units of 2^-32
     Duration restored{0};
     bool context_established = false;
+    Time ready_until{};  // while it has nothing to run
   };
 
-  std::uint64_t exact_ticks(const Member& member) const;
+  std::uint64_t exact_ticks(const Member& member, Time now) const;
+  bool rival(const Place& place, Time now) const;
 
   std::map<TenantId, Member> members_;
   std::set<Place> ready_;
+  std::set<Place> rivals_;         // and those that have paused, some for too long
   Place last_{UINT32_MAX, 0, {}};  // had the last turn
   std::uint64_t arrivals_ = 0;
 };
