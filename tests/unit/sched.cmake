@@ -7,6 +7,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/interactivity_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/other_policies_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/pegasus/figures_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/probe_pace_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/sim_tenant_test.cpp
