@@ -17,7 +17,7 @@ void FairPaperPolicy::set_attributes(TenantId id, const TenantAttributes& attrib
 }
 
 void FairPaperPolicy::wake(TenantId id, Time) {
-  queue_.wake(id);
+  queue_.wake(id, begun_ ? Duration(0) : Duration::max());
 }
 
 void FairPaperPolicy::block(TenantId id, Time) {
@@ -51,6 +51,10 @@ Decision FairPaperPolicy::next(Time) {
           std::nullopt};
 }
 
+void FairPaperPolicy::begin(TenantId, Time) {
+  begun_ = true;
+}
+
 void FairPaperIdlePolicy::remove(TenantId id, Time now) {
   if (owner_ == id) owner_.reset();
   FairPaperPolicy::remove(id, now);
@@ -71,6 +75,7 @@ Decision FairPaperIdlePolicy::next(Time now) {
 }
 
 void FairPaperIdlePolicy::begin(TenantId id, Time now) {
+  FairPaperPolicy::begin(id, now);
   if (owner_ != id || !kept(now)) turn_ends_ = now + slice();
   owner_ = id;
   kept_ = false;

@@ -17,7 +17,8 @@
 // While nobody is runnable virtual time stands still, also on a device that rests.
 //
 // budget() has the time that a tenant has used beyond virtual time in `ahead`. restore() takes over what is
-// positive; nobody is owed time.
+// positive; nobody is owed time. Until the first turn begins, tenants wake with these tags, whoever wakes
+// first.
 #pragma once
 
 #include "sched/fair_queue.hpp"
@@ -39,12 +40,14 @@ class FairPaperPolicy : public Policy {
   TenantBudget budget(TenantId id, Time now) const override;
   void restore(TenantId id, const TenantBudget& budget, Time now) override;
   Decision next(Time now) override;
+  void begin(TenantId id, Time now) override;
 
   /// For display and tests.
   const FairQueue& queue() const { return queue_; }
 
  private:
   FairQueue queue_;
+  bool begun_ = false;  // there has been a turn
 };
 
 class FairPaperIdlePolicy final : public FairPaperPolicy {

@@ -21,6 +21,7 @@ class AugCreditPolicy final : public CoordinatedPolicy {
 
  private:
   TenantId pick(Time now) const override;
+  bool scheduled_only() const override { return false; }
 };
 
 }  // namespace fairgv::sched

@@ -60,17 +60,22 @@ void CoordinatedPolicy::refill_if_used_up(Time now) {
   const auto takes_part = [&](const auto& each) {
     return runnable(each.first) || now - each.second.ready_until <= kShortPause;
   };
+  const bool only_scheduled =
+      scheduled_only() && std::any_of(members_.begin(), members_.end(), [&](const auto& each) {
+        return takes_part(each) && scheduled(each.second, now);
+      });
   std::uint32_t least = UINT32_MAX;
   for (const auto& each : members_) {
     if (!takes_part(each)) continue;
-    if (each.second.left > Duration(0)) return;
+    const bool candidate = !only_scheduled || scheduled(each.second, now);
+    if (candidate && each.second.left > Duration(0)) return;
     least = std::min(least, each.second.credits);
   }
   for (auto& each : members_) {
     if (!takes_part(each)) continue;
     Member& member = each.second;
     const Duration round = slice() * static_cast<std::int64_t>(member.credits) / least;
-    member.left = std::max(member.left, -round) + round;
+    member.left = std::min(std::max(member.left, -round) + round, round);
   }
 }
 

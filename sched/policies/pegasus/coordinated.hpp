@@ -5,9 +5,9 @@
 // - The paper picks the tenant with the highest X, its credits, and does not say how credits are used up. If
 //   they were not, one tenant would always be picked. Here X is what is left of the tenant's credits in this
 //   round: slice * X / Xmin by the weights, from which every tick that the tenant gets is subtracted when it
-//   begins. Xmin is the smallest of the tenants that have something to run. A round ends when none of them
-//   has credits left. Then each gets its credits again, up to the credits of one round. A tenant that has
-//   nothing to run for at most 30 ms counts as one that has.
+//   begins. Xmin is the smallest of the tenants that have something to run. A round ends when none of
+//   the tenants that could be picked has credits left. Then each gets its credits again, up to the credits of
+//   one round. A tenant that has nothing to run for at most 30 ms counts as one that has.
 // - Among equals the tenant that was served longest ago goes first.
 // - A schedule of the host (HostState) holds until host() says otherwise, at most for 30 ms, Xen's period.
 //   After that, and if nobody ever calls host(), no tenant counts as scheduled: both policies are then
@@ -61,7 +61,8 @@ class CoordinatedPolicy : public PolledPolicy {
   Duration turn_length(TenantId id, Time now) const override;
   void began(TenantId id, Duration length, Time now) override;
 
-  const std::map<TenantId, Member>& members() const { return members_; }
+  /// Whether tenants that the host has not scheduled are picked only if none that it has is ready.
+  virtual bool scheduled_only() const = 0;
   /// The runnable tenant for which `rank`, a pair or a number, is highest. Precondition: there is one.
   template <typename Rank>
   TenantId highest(const Rank& rank) const {

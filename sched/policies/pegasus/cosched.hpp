@@ -3,9 +3,9 @@
 //
 // For each tick the tenant with the highest X is picked among those that are ready and that the host's
 // scheduler has scheduled. If it has scheduled none of the ready tenants, the one with the highest X among
-// all ready tenants is picked, "To improve GPU utilization". X may be negative: a tenant that the host runs
-// more than others goes on without credits, and the others wait although they have some. That is the
-// occasional unfairness. When they are scheduled they go first, but no more than a round is ever made up for.
+// all ready tenants is picked, "To improve GPU utilization". A tenant that the host runs gets new credits
+// when it has used up its own, and the others wait although they have some. That is the occasional
+// unfairness. When they are scheduled they go first, but no more than a round is ever made up for.
 //
 // `strict-cosched` (sched/policies/credit/strict_cosched.hpp) is the same idea as FairGV describes it, with
 // preemption.
@@ -21,6 +21,7 @@ class CoschedPolicy final : public CoordinatedPolicy {
 
  private:
   TenantId pick(Time now) const override;
+  bool scheduled_only() const override { return true; }
 };
 
 }  // namespace fairgv::sched
