@@ -69,6 +69,40 @@ TEST_P(BothCoordinated, TheScheduledTenantGoesBeforeAnEqualOne) {
   EXPECT_EQ(player.ticks(1, kC), Ticks{kC});
 }
 
+TEST_P(BothCoordinated, AmongEqualsTheTenantThatWasServedLongestAgoGoesFirst) {
+  for (const TenantId id : {kA, kB, kC}) player.add_runnable(id);
+  ASSERT_EQ(player.run(10ms), kA);
+  EXPECT_EQ(player.ticks(1, kC), Ticks{kC});
+  EXPECT_EQ(player.ticks(2), (Ticks{kB, kA}));
+}
+
+TEST_P(BothCoordinated, ARoundWaitsForATenantThatHasOnlyPaused) {
+  player.add_runnable(kA);
+  player.add_runnable(kB);
+  player.run(10ms);
+  ASSERT_EQ(player.left_of(kA), 10ms);
+  ASSERT_EQ(player.left_of(kB), 10ms);
+  player.policy->block(kB, player.now);
+  ASSERT_EQ(player.run(10ms), kA);
+  EXPECT_EQ(player.left_of(kA), 0ms) << "B has credits left";
+  player.run(10ms);
+  player.run(10ms);
+  EXPECT_EQ(player.run(10ms), kA);
+  EXPECT_GT(player.left_of(kA), -40ms) << "B has left";
+}
+
+TEST_P(BothCoordinated, NobodyOwesMoreThanARound) {
+  player.add_runnable(kA);
+  player.add_runnable(kB);
+  player.run(10ms);
+  player.policy->set_slice(1s);
+  for (int tick = 0; tick < 2; ++tick) player.run(1s);
+  player.policy->set_slice(10ms);
+  player.total.clear();
+  for (int tick = 0; tick < 40; ++tick) player.run(10ms);
+  EXPECT_NEAR(player.share(kA), 0.5, 0.06);
+}
+
 TEST_P(BothCoordinated, AScheduleThatIsNotRenewedIsForgotten) {
   player.add_runnable(kA, 2);
   player.add_runnable(kB, 1);

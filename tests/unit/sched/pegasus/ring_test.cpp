@@ -109,6 +109,8 @@ TEST(AccCredit, ATenantThatLeavesInTheMiddleEndsItsTurn) {
   ASSERT_EQ(player.run(5ms), kA);
   player.policy->block(kA, player.now);
   EXPECT_EQ(player.next(), kB);
+  player.policy->wake(kA, player.now);
+  EXPECT_EQ(player.next(), kB) << "and does not find it again";
 }
 
 TEST(AccCredit, ATenantThatComesBackAfterItsTurnWaitsForTheNextRound) {
@@ -297,6 +299,29 @@ TEST_F(Slaf, TimeWithNothingToRunIsNoViolation) {
   player.policy->wake(kA, player.now);
   run_for(100ms);
   EXPECT_EQ(policy().lacking(kA), 0U);
+}
+
+TEST_F(Slaf, ALevelIsOfTheTimeInWhichATenantHasSomethingToRun) {
+  player.add(kA, {.min = {500ms, 1s}});
+  player.add(kB, {});
+  player.add(kC, {});
+  run_for(500ms);
+  player.policy->block(kA, player.now);
+  run_for(510ms);
+  player.policy->wake(kA, player.now);
+  // It had a third of a half second, and was to have a half.
+  EXPECT_NEAR(static_cast<double>(policy().lacking(kA)), 8, 1);
+}
+
+TEST_F(Slaf, TicksThatATenantLeavesUnusedDoNotCount) {
+  player.add(kA, {.weight = 100, .min = {900ms, 1s}});
+  player.add(kB, {});
+  while (policy().lacking(kA) == 0 && player.now < Time(1'010s)) {
+    if (player.run(10ms) != kA) continue;
+    player.policy->block(kA, player.now);
+    player.policy->wake(kA, player.now);
+  }
+  EXPECT_NEAR(static_cast<double>(policy().lacking(kA)), 40, 3) << "it had every other tick";
 }
 
 TEST_F(Slaf, UnderHighLoadTheTenantWithMoreCreditsIsCompensatedFirst) {

@@ -66,6 +66,7 @@ TEST_F(HostedCosched, ATargetWithFewerCreditsThanARivalOnAnotherProcessorIsRefus
   host(kA, true);
   EXPECT_FALSE(player.policy->must_yield(kC, player.now)) << "C continues";
   host(kC, false);
+  EXPECT_FALSE(player.policy->must_yield(kC, player.now)) << "the request is lost";
   host(kA, true);
   EXPECT_TRUE(player.policy->must_yield(kC, player.now)) << "no rival any more";
 }
