@@ -92,10 +92,6 @@ void SimulatedDevice::hear_of_host(Time now) {
     policy_->host(id_of(tenant), states[tenant], now);
   }
   review(now);
-  if (kept_for_ && policy_->must_yield(id_of(*kept_for_), now)) {
-    stop_keeping(now);
-    grant_next(now);
-  }
 }
 
 void SimulatedDevice::plan_review(Time now) {

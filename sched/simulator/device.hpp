@@ -1,8 +1,10 @@
-// One simulated device with its dispatcher: gives turns to sessions as runtime/daemon/dispatch/dispatcher.hpp
-// does, and runs their commands as a worker does, but in simulated time and without anything to fail.
+// One simulated device with its dispatcher: gives turns to sessions as
+// runtime/daemon/dispatch/dispatcher.hpp does, and runs their commands as a worker does, but in simulated
+// time and without anything to fail.
 //
-// Simplified: by default switching costs nothing, and a worker with nothing to issue gives its turn back at
-// once (the real one waits for a moment first; `pause()` is asked all the same). The model may say otherwise.
+// Simplified: by default switching costs nothing, and a worker with nothing to issue gives its turn back
+// at once (the real one waits for a moment first; `pause()` is asked all the same). The model may say
+// otherwise.
 #pragma once
 
 #include <deque>

@@ -2,20 +2,19 @@
 // for its work between two bursts (TenantSpec::host_work). Each processor has a scheduler like Xen's for
 // credits.
 //
-// - A thread's credits are processor time. They are handed out every 30 ms, a period's worth per processor,
-// in
-//   proportion to the host weights (TenantAttributes::host_weight) of the threads that wanted the processor
-//   in the period, and stay within a period of zero. A thread pays for all the time that it runs.
+// - A thread's credits are processor time. They are handed out every 30 ms, a period's worth per
+//   processor, in proportion to the host weights (TenantAttributes::host_weight) of the threads that
+//   wanted the processor in the period, and stay within a period of zero. A thread pays for all the time
+//   that it runs.
 // - Threads with credits left (UNDER) run before threads without (OVER), as of the last tick; within each
-// class
-//   they take turns of 30 ms at most. A thread that wakes with credits left goes first (BOOST) until the next
-//   tick.
+//   class they take turns of 30 ms at most. A thread that wakes with credits left goes first (BOOST) until
+//   the next tick.
 // - Every 10 ms there is a tick, at which slices end. The simulation tells the policies of the host then.
 // - A change of threads, and the waking of one, costs `switch_cost` of the processor's time.
 //
-// A program that waits for the device polls, or yields its processor: FairGV's hybrid spinning
-// (section 3.2.2), here without the spinning before. A thread that polls in `polls` mode cannot be told from
-// one that works. With GPU-centric coscheduling (section 3.2.3, algorithm 4; Turn::switch_in) a program's
+// A program that waits for the device polls, or yields its processor: FairGV's hybrid spinning (section
+// 3.2.2), here without the spinning before. A thread that polls in `polls` mode cannot be told from one
+// that works. With GPU-centric coscheduling (section 3.2.3, algorithm 4; Turn::switch_in) a program's
 // thread polls during the program's turn, so that it answers without a switch. It goes first when it has
 // work, and last while it polls.
 //

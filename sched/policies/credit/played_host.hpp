@@ -1,10 +1,9 @@
 // A schedule of one processor of the host, for `strict-cosched` where nothing tells it of the real one.
 //
-// - The schedule is a sequence of fixed turns of one slice by the clock, given in proportion to the weights.
-// A
-//   turn counts whole, used or not; commands that drain after it count for nobody.
-// - It holds every tenant that wants the device, and keeps it for 100 ms after that, because it is taken to
-//   compute on the host. Its turns come, and the device stays idle in them unless the tenant comes back
+// - The schedule is a sequence of fixed turns of one slice by the clock, given in proportion to the
+//   weights. A turn counts whole, used or not; commands that drain after it count for nobody.
+// - It holds every tenant that wants the device, and keeps it for 100 ms after that, because it is taken
+//   to compute on the host. Its turns come, and the device stays idle in them unless the tenant comes back
 //   within.
 #pragma once
 

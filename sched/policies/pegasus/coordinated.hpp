@@ -1,21 +1,21 @@
-// The base of `aug-credit` and `cosched`: Algorithm 2 of Pegasus (section 4.2), in which the host's scheduler
-// tells whose processors' schedule is next, and the accelerator's scheduler decides anew for every tick.
+// The base of `aug-credit` and `cosched`: Algorithm 2 of Pegasus (section 4.2), in which the host's
+// scheduler says whose programs have the processors next, and the accelerator's scheduler decides anew for
+// every tick.
 //
 // Chosen here:
-// - The paper picks the tenant with the highest X, its credits, and does not say how credits are used up. If
-//   they were not, one tenant would always be picked. Here X is what is left of the tenant's credits in this
-//   round: slice * X / Xmin by the weights, from which every tick that the tenant gets is subtracted when it
-//   begins. Xmin is the smallest of the tenants that have something to run. A round ends when none of
-//   the tenants that could be picked has credits left. Then each gets its credits again, up to the credits of
-//   one round. A tenant that has nothing to run for at most 30 ms counts as one that has.
+// - The paper picks the tenant with the highest X, its credits, and does not say how credits are used up.
+//   If they were not, one tenant would always be picked. Here X is what is left of the tenant's credits in
+//   this round: slice * X / Xmin by the weights, from which every tick that the tenant gets is subtracted
+//   when it begins. Xmin is the smallest of the tenants that have something to run. A round ends when none
+//   of the tenants that could be picked has credits left. Then each gets its credits again, up to the
+//   credits of one round. A tenant that has nothing to run for at most 30 ms counts as one that has.
 // - Among equals the tenant that was served longest ago goes first.
 // - A schedule of the host (HostState) holds until host() says otherwise, at most for 30 ms, Xen's period.
 //   After that, and if nobody ever calls host(), no tenant counts as scheduled: both policies are then
 //   credit scheduling in proportion to the weights, and credits alone decide.
 //
-// budget() has the credits left in `reserve.left`; restore() takes them over, within the credits of
-// a round of all tenants that are known by then.
-// O(n) per tick, as the loops of Algorithm 2.
+// budget() has the credits left in `reserve.left`; restore() takes them over, within the credits of a
+// round of all tenants that are known by then. O(n) per tick, as the loops of Algorithm 2.
 #pragma once
 
 #include <map>

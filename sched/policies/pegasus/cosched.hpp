@@ -7,8 +7,8 @@
 // when it has used up its own, and the others wait although they have some. That is the occasional
 // unfairness. When they are scheduled they go first, but no more than a round is ever made up for.
 //
-// `strict-cosched` (sched/policies/credit/strict_cosched.hpp) is the same idea as FairGV describes it, with
-// preemption.
+// `strict-cosched` (sched/policies/credit/strict_cosched.hpp) is the same idea as FairGV describes it,
+// with preemption.
 #pragma once
 
 #include "sched/policies/pegasus/coordinated.hpp"

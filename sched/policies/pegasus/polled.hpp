@@ -1,12 +1,13 @@
-// The base of Pegasus' policies (Pegasus, sections 4 and 5): a tenant is polled for some ticks, by the clock.
+// The base of Pegasus' policies (Pegasus, sections 4 and 5): a tenant is polled for some ticks, by the
+// clock.
 //
-// - A tick is the policy's slice. A turn lasts for so many ticks from its beginning, "until it finishes its
-//   awarded number of ticks" (section 4.1), in which commands are issued as they come and nothing is
+// - A tick is the policy's slice. A turn lasts for so many ticks from its beginning, "until it finishes
+//   its awarded number of ticks" (section 4.1), in which commands are issued as they come and nothing is
 //   measured. Commands that are in flight when the ticks are over drain, and nobody pays for them.
-// - A tenant with nothing to issue goes on being polled: the device is kept for it, and stays idle, until its
-//   ticks are over. A tenant that leaves in the middle (block() without pause()) ends its turn.
-// - The ready queue holds the tenants that have something to run ("Domains are selected from this queue when
-//   they are ready to issue requests", section 3.2).
+// - A tenant with nothing to issue goes on being polled: the device is kept for it, and stays idle, until
+//   its ticks are over. A tenant that leaves in the middle (block() without pause()) ends its turn.
+// - The ready queue holds the tenants that have something to run ("Domains are selected from this queue
+//   when they are ready to issue requests", section 3.2).
 // - The host side of a program is not woken with its turn: here the device follows the host or ignores it.
 //
 // The derived classes say whom to poll next and for how long. One policy object has one accelerator, so

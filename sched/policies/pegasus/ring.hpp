@@ -1,15 +1,15 @@
 // The base of `acc-credit`, `xeno-credit` and `slaf`: Algorithm 1 of Pegasus (section 4.1).
 //
-// A tenant has credits X. The ready queue is ordered by credits, and its head has the next turn. A turn is Tc
-// ticks. A tenant that has just come gets Tc = 1, because it has no context on the accelerator yet; from its
-// second turn on Tc = Tm = X / Xmin. So with credits of 1024, 512, 256 and 512 turns last for 4, 2, 1 and 2
-// ticks, as in the paper's example.
+// A tenant has credits X. The ready queue is ordered by credits, and its head has the next turn. A turn is
+// Tc ticks. A tenant that has just come gets Tc = 1, because it has no context on the accelerator yet;
+// from its second turn on Tc = Tm = X / Xmin. So with credits of 1024, 512, 256 and 512 turns last for 4,
+// 2, 1 and 2 ticks, as in the paper's example.
 //
 // Chosen here:
-// - "RemoveHeadandAdvance": the queue is walked around, from the most credits to the least, and then from the
-//   beginning. Taken literally, a queue that is sorted on every insertion would always have the same head.
-//   Among equals the tenant that was added first goes first. A tenant that blocks and comes back has its old
-//   place, so it gets at most one turn in each round.
+// - "RemoveHeadandAdvance": the queue is walked around, from the most credits to the least, and then from
+//   the beginning. Taken literally, a queue that is sorted on every insertion would always have the same
+//   head. Among equals the tenant that was added first goes first. A tenant that blocks and comes back has
+//   its old place, so it gets at most one turn in each round.
 // - Xmin is the smallest X of the tenants that have something to run when a turn begins, or had within the
 //   last 30 ms.
 // - The part of a tick that a division leaves is carried over to the tenant's next turn.

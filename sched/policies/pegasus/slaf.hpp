@@ -1,24 +1,24 @@
-// `slaf`: `acc-credit` with feedback towards an expected utilisation (Pegasus, section 4.3, "SLA feedback to
-// meet QoS requirements (SLAF) [feedback-based proportional fair-share]").
+// `slaf`: `acc-credit` with feedback towards an expected utilisation (Pegasus, section 4.3, "SLA feedback
+// to meet QoS requirements (SLAF) [feedback-based proportional fair-share]").
 //
 // - The service level of a tenant is its expected utilisation, "e.g., 0.5sec every second". It is
 //   `TenantAttributes::min`, the budget over the period; none for a tenant without.
 // - A sum of the time for which a tenant was polled is maintained, by the clock, as turns are.
-// - Once in a second all tenants are scanned. A tenant that was polled for less than its level, of the time
-//   for which it had something to run, is in violation. It is given the ticks that it lacks, one in each of
-//   its next turns.
-// - High load: the levels of the tenants in violation that have something to run, and of all others, add up
-//   to more than the accelerator. Then only the tenants in violation with the most credits get their extra
-//   ticks, and those with fewer credits wait until these have been compensated. high_load() tells it to the
-//   caller, who can keep newcomers away.
+// - Once in a second all tenants are scanned. A tenant that was polled for less than its level, of the
+//   time for which it had something to run, is in violation. It is given the ticks that it lacks, one in
+//   each of its next turns.
+// - High load: the levels of the tenants that have something to run add up to more than the accelerator.
+//   Then only the tenants in violation with the most credits get their extra ticks, and those with fewer
+//   credits wait until these have been compensated. high_load() tells it to the caller, who can keep
+//   newcomers away.
 //
 // Chosen here:
 // - The interval between scans: Pegasus' "Monitor and Sweep" thread runs once every second.
 // - A scan counts anew what a tenant lacks, so a tenant lacks no more than one second of its level. Extra
-//   ticks compensate for the past, and are not counted as polled again. Otherwise the feedback would settle
-//   below the level.
-// - One tick per turn is all that the paper gives. So a level is reached only if it is at most
-//   (Tm + 1) / (sum of all turns of a round, with the extra ticks).
+//   ticks compensate for the past, and are not counted as polled again. Otherwise the feedback would
+//   settle below the level.
+// - One tick per turn is all that the paper gives. So a level is reached only if it is at most (Tm + 1) /
+//   (sum of all turns of a round, with the extra ticks).
 //
 // budget() counts the ticks that a tenant still lacks as credit. O(n) once in a second.
 #pragma once

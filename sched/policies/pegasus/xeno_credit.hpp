@@ -1,5 +1,5 @@
-// `xeno-credit`: as `acc-credit`, but by the credits that the host's scheduler has for the tenant's programs
-// (Pegasus, section 4.3, "XenoCredit (XC) [proportional fair-share]").
+// `xeno-credit`: as `acc-credit`, but by the credits that the host's scheduler has for the tenant's
+// programs (Pegasus, section 4.3, "XenoCredit (XC) [proportional fair-share]").
 //
 // These are `TenantAttributes::host_weight`, cpu.weight of the programs' control group. The weight on the
 // device is ignored. Where nobody says otherwise all tenants have 100, and get equal turns.
