@@ -2,13 +2,19 @@
 
 #include <array>
 
-#include "sched/policies/credit_hs.hpp"
-#include "sched/policies/credit_poll.hpp"
+#include "sched/policies/credit/credit_hs.hpp"
+#include "sched/policies/credit/credit_poll.hpp"
+#include "sched/policies/credit/strict_cosched.hpp"
 #include "sched/policies/fair.hpp"
+#include "sched/policies/fair_paper.hpp"
 #include "sched/policies/fifo.hpp"
 #include "sched/policies/gover/cap.hpp"
+#include "sched/policies/pegasus/acc_credit.hpp"
+#include "sched/policies/pegasus/aug_credit.hpp"
+#include "sched/policies/pegasus/cosched.hpp"
+#include "sched/policies/pegasus/slaf.hpp"
+#include "sched/policies/pegasus/xeno_credit.hpp"
 #include "sched/policies/round_robin.hpp"
-#include "sched/policies/strict_cosched.hpp"
 #include "sched/policies/timegraph/timegraph.hpp"
 
 namespace fairgv::sched {
@@ -33,10 +39,20 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"credit-hs", "credits, idle tenants give the device away", true, true}, make<CreditHsPolicy>},
     {{"cap", "a slice each in turn, up to each tenant's cap in a second", false, true, true},
      make<CapPolicy>},
-    {{"strict-cosched", "fixed turns by weight that nobody else may use", true, false},
-     make<StrictCoschedPolicy>},
     {{"timegraph", "priorities, and reserves that hold even while the device is idle", false, false},
      make<TimeGraphPolicy>},
+    {{"strict-cosched", "credits, tenants preempted for those that the host runs", true, false},
+     make<StrictCoschedPolicy>},
+    {{"fair-paper", "start-time fair queuing as published, a sleeper claims nothing", true, true},
+     make<FairPaperPolicy>},
+    {{"fair-paper-idle", "the same without work conservation", true, false}, make<FairPaperIdlePolicy>},
+    {{"acc-credit", "ticks in turn by weight, idle tenants keep theirs", true, false}, make<AccCreditPolicy>},
+    {{"xeno-credit", "ticks in turn by the host's weights, idle tenants keep theirs", false, false},
+     make<XenoCreditPolicy>},
+    {{"aug-credit", "credits, boosted while the host runs the tenant", true, false}, make<AugCreditPolicy>},
+    {{"slaf", "ticks in turn by weight, more for tenants below their guarantee", true, false},
+     make<SlafPolicy>},
+    {{"cosched", "credits of the tenants that the host runs, else of all", true, false}, make<CoschedPolicy>},
 });
 
 constexpr auto kInfos = [] {

@@ -25,17 +25,19 @@ std::uint64_t mix(std::uint64_t value) {
 
 SimulatedDevice::SimulatedDevice(const Model& model, std::unique_ptr<Policy> policy,
                                  const std::vector<TenantSpec>& tenants, std::uint64_t seed,
-                                 EventQueue& events)
-    : model_(model), policy_(std::move(policy)), events_(events), waiting_(tenants.size()) {
+                                 EventQueue& events, SimulatedHost* host)
+    : model_(model), policy_(std::move(policy)), events_(events), host_(host), waiting_(tenants.size()) {
   outcome_.tenants.resize(tenants.size());
   for (std::size_t tenant = 0; tenant < tenants.size(); ++tenant) {
     kernels_.push_back(mean_cost(tenants[tenant]));
     policy_->add(id_of(tenant), tenants[tenant].attributes, Time{} + tenants[tenant].arrives);
     for (std::uint32_t i = 0; i < tenants[tenant].sessions; ++i) {
       const std::uint64_t own_seed = mix(mix(mix(seed) ^ model.index) ^ sessions_.size());
+      const auto thread = host_ != nullptr ? host_->add(tenants[tenant], model.index, sessions_.size()) : 0;
       sessions_.push_back({.tenant = tenant,
                            .program = Program(tenants[tenant], own_seed),
-                           .arrives = tenants[tenant].arrives});
+                           .arrives = tenants[tenant].arrives,
+                           .thread = thread});
     }
   }
 }
@@ -56,7 +58,15 @@ void SimulatedDevice::handle(const SimulationEvent& event) {
   turn_ended_ = false;
   switch (event.kind) {
     case Kind::program_wakes:
-      return want(event.subject, event.when);
+      return program_wakes(event.subject, event.when);
+    case Kind::host_work_ends:
+      if (host_->finished(sessions_[event.subject].thread, event.when)) want(event.subject, event.when);
+      return;
+    case Kind::spin_ends:
+      if (turn_ && turn_->spins_until == event.when) end_turn(event.when);
+      return;
+    case Kind::host_tick:
+      return;  // the simulation's
     case Kind::run_ends:
       return finish_run(event.when);
     case Kind::ask_again:
@@ -86,7 +96,22 @@ void SimulatedDevice::set_attributes(std::size_t tenant, const TenantAttributes&
 void SimulatedDevice::review(Time now) {
   if (!turn_) return;
   if (policy_->must_yield(turn_->turn.tenant, now)) turn_->asked_from = now;
+  if (turn_->spins_until && slice_is_over(now)) return end_turn(now);
   plan_review(now);
+}
+
+void SimulatedDevice::hear_of_host(Time now) {
+  account(now);
+  std::vector<HostState> states(outcome_.tenants.size());
+  for (const Session& session : sessions_) {
+    const HostState state = host_->state(session.thread);
+    states[session.tenant].scheduled |= state.scheduled;
+    states[session.tenant].credit_left += state.credit_left;
+  }
+  for (std::size_t tenant = 0; tenant < states.size(); ++tenant) {
+    policy_->host(id_of(tenant), states[tenant], now);
+  }
+  review(now);
 }
 
 void SimulatedDevice::plan_review(Time now) {
@@ -99,16 +124,50 @@ void SimulatedDevice::plan_review(Time now) {
 void SimulatedDevice::account(Time now) {
   const Duration passed = now - accounted_;
   accounted_ = outcome_.now = now;
-  if (turn_) {
+  if (turn_ && !turn_->spins_until) {
     outcome_.busy += passed;
   } else if (waiters_ > 0) {
     outcome_.idle_though_wanted += passed;
   }
 }
 
+void SimulatedDevice::program_wakes(std::size_t session, Time now) {
+  const Duration work = host_ != nullptr ? sessions_[session].program.host_work() : Duration(0);
+  if (work > Duration(0)) {
+    host_->work(sessions_[session].thread, work, now);
+  } else {
+    want(session, now);
+  }
+}
+
+/// Its burst has ended: the program sleeps, works on the host, and comes back.
+void SimulatedDevice::rest_program(std::size_t session, Time now) {
+  const Duration response = now - sessions_[session].burst_since;
+  outcome_.tenants[sessions_[session].tenant].responses.push_back(response);
+  outcome_.tenants[sessions_[session].tenant].finished.push_back(now);
+  Duration sleep = sessions_[session].program.sleep(response);
+  if (host_ == nullptr) {
+    sleep += sessions_[session].program.host_work();
+  } else if (sleep > Duration(0)) {
+    host_->sleep(sessions_[session].thread, now);
+  } else if (const Duration work = sessions_[session].program.host_work(); work > Duration(0)) {
+    return host_->work(sessions_[session].thread, work, now);
+  }
+  events_.schedule({now + sleep, Kind::program_wakes, model_.index, session});
+}
+
+/// The program has come back while its worker waited for it.
+void SimulatedDevice::resume(Time now) {
+  turn_->spins_until.reset();
+  if (slice_is_over(now)) return end_turn(now);
+  issue_run(now);
+}
+
 void SimulatedDevice::want(std::size_t session, Time now) {
   const std::size_t tenant = sessions_[session].tenant;
   sessions_[session].burst_since = now;
+  if (host_ != nullptr) host_->wait(sessions_[session].thread, now);
+  if (turn_ && turn_->session == session) return resume(now);
   if (free_since_) policy_->rest(now - *std::exchange(free_since_, std::nullopt), now);
   start_waiting(session, now);
   tell_cost(tenant, now);
@@ -163,6 +222,9 @@ void SimulatedDevice::grant_next(Time now) {
   --waiters_;
   outcome_.tenants[tenant].waits.push_back(now - sessions_[session].wanting_since);
   turn_.emplace(session, *decision.turn, now, waiters_ == 0);
+  if (host_ != nullptr && turn_->turn.switch_in && sessions_[session].program.has_bursts()) {
+    host_->switch_in(sessions_[session].thread, now);
+  }
   const bool ends = !turn_->alone || turn_->turn.bounded;
   if (ends && turn_->turn.end == TurnEnd::measured)
     turn_->plan.emplace(turn_->turn.slice, sessions_[session].history, turn_->turn.in_flight);
@@ -208,10 +270,13 @@ Duration SimulatedDevice::issue_command() {
 }
 
 /// When the scheduler notices that the commands have ended.
-Time SimulatedDevice::run_noticed(Time now) const {
+Time SimulatedDevice::run_noticed(Time now) {
   if (turn_->run == Duration(0)) return now;
   const bool predicted = turn_->turn.cost_limit > Duration(0);
+  const bool switches = last_session_ && last_session_ != turn_->session;
+  last_session_ = turn_->session;
   Time end = now + model_.costs.decision + turn_->run;
+  if (switches) end += model_.switch_cost;
   if (predicted) end += model_.costs.prediction;
   if (model_.costs.tick == Duration(0)) return end;
   const Duration beyond = end.time_since_epoch() % model_.costs.tick;
@@ -241,18 +306,34 @@ void SimulatedDevice::finish_run(Time now) {
   if (turn_->plan) turn_->plan->measured(turn_->run);
   if (policy_->must_yield(turn_->turn.tenant, now)) turn_->asked_from = now;
   plan_review(now);
-  if (turn_is_over(now)) {
+  if (slice_is_over(now)) {
     end_turn(now);
+  } else if (sessions_[turn_->session].program.ready() == 0) {
+    spin_or_end(now);
   } else {
     issue_run(now);
   }
 }
 
-bool SimulatedDevice::turn_is_over(Time now) {
+/// The program has nothing to issue, and may go on with its turn if it comes back.
+void SimulatedDevice::spin_or_end(Time now) {
+  if (model_.spin <= Duration(0)) return end_turn(now);
+  Time until = now + model_.spin;
+  if (turn_->turn.end == TurnEnd::clock && waiters_ > 0) {
+    until = std::min(until, turn_->began + turn_->turn.slice);
+  }
+  turn_->spins_until = until;
+  events_.schedule({until, Kind::spin_ends, model_.index});
+  rest_program(turn_->session, now);
+}
+
+bool SimulatedDevice::slice_is_over(Time now) {
   Program& program = sessions_[turn_->session].program;
-  if (program.ready() == 0 || too_costly()) return true;
   if (turn_->asked_from && now >= *turn_->asked_from) return true;
-  if (turn_->plan) return !turn_->plan->admits(kind_of(program.next()));
+  if (program.ready() > 0 && too_costly()) return true;
+  if (turn_->plan) {
+    return program.ready() > 0 ? !turn_->plan->admits(kind_of(program.next())) : turn_->plan->over();
+  }
   return turn_->turn.end == TurnEnd::clock && waiters_ > 0 && now >= turn_->began + turn_->turn.slice;
 }
 
@@ -260,17 +341,15 @@ void SimulatedDevice::end_turn(Time now) {
   turn_ended_ = true;
   const std::size_t session = turn_->session;
   const std::size_t tenant = sessions_[session].tenant;
+  const bool spun = turn_->spins_until.has_value();
+  if (host_ != nullptr) host_->switch_out(sessions_[session].thread, now);
   turn_.reset();
   review_at_.reset();
   policy_->end(id_of(tenant), now);
-  if (sessions_[session].program.ready() > 0) {
+  if (!spun && sessions_[session].program.ready() > 0) {
     start_waiting(session, now);
   } else {
-    const Duration response = now - sessions_[session].burst_since;
-    outcome_.tenants[tenant].responses.push_back(response);
-    outcome_.tenants[tenant].finished.push_back(now);
-    const Time wakes = now + sessions_[session].program.sleep(response);
-    events_.schedule({wakes, Kind::program_wakes, model_.index, session});
+    if (!spun) rest_program(session, now);
     if (waiting_[tenant].empty()) {
       if (const auto until = policy_->pause(id_of(tenant), now)) {
         outcome_.tenants[tenant].always_runnable = false;

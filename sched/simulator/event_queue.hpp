@@ -12,10 +12,13 @@ namespace fairgv::sched {
 
 struct SimulationEvent {
   enum class Kind {
-    program_wakes,  // `subject` is a session of the device
-    run_ends,       // the commands that were issued have ended
-    ask_again,      // the policy wanted to be asked at this time
-    review,         // ... about the turn in progress
+    program_wakes,   // `subject` is a session of the device
+    run_ends,        // the commands that were issued have ended
+    ask_again,       // the policy wanted to be asked at this time
+    review,          // ... about the turn in progress
+    spin_ends,       // a worker has waited for its program for so long
+    host_tick,       // of the host's scheduler
+    host_work_ends,  // perhaps, of the program of this session
   };
 
   Time when{};

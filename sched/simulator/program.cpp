@@ -29,7 +29,8 @@ Program::Program(const TenantSpec& spec, std::uint64_t seed)
 }
 
 bool Program::has_bursts() const {
-  return spec_.sleep > 0 || spec_.period > Duration(0) || spec_.host > Duration(0);
+  return spec_.sleep > 0 || spec_.period > Duration(0) || spec_.host > Duration(0) ||
+         spec_.host_work > Duration(0);
 }
 
 const Command& Program::next() {
@@ -81,6 +82,11 @@ Duration Program::sleep(Duration since_burst) {
   if (spec_.host > Duration(0)) return around(static_cast<double>(spec_.host.count()), kHostSpread);
   const double work = static_cast<double>(mean_cost(spec_).count()) * static_cast<double>(ready_);
   return around(work * spec_.sleep / (1 - spec_.sleep), kSleepSpread);
+}
+
+Duration Program::host_work() {
+  if (spec_.host_work <= Duration(0)) return Duration(0);
+  return std::max(around(static_cast<double>(spec_.host_work.count()), spec_.jitter), Duration(1));
 }
 
 /// Not a standard distribution: those differ between libraries.

@@ -40,6 +40,8 @@ struct TenantSpec {
   std::uint32_t burst = 10;    // commands between two sleeps; 1 with short kernels is an interactive program
   Duration period{0};          // a burst becomes ready every so often, as the frames of a film; a late one
                                // puts off the next. 0: bursts come as `sleep` says
+  Duration host_work{0};       // between two bursts, after the sleep: mean time on a processor of the host
+  std::size_t processor = 0;   // of the host, to which its programs are pinned
   std::uint32_t sessions = 1;  // programs of the tenant, on each device
   std::uint32_t count = 1;     // tenants of this kind
   /// Commands of several shapes, in place of `kernel` and `jitter`.
@@ -80,6 +82,8 @@ class Program {
   /// Called when no command is ready, `since_burst` after the burst became ready. Returns how long the
   /// program sleeps; then the next burst is ready.
   Duration sleep(Duration since_burst);
+  /// How long it works on the host before the next burst is ready.
+  Duration host_work();
   /// Whether its commands come in bursts.
   bool has_bursts() const;
 

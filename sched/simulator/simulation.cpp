@@ -25,6 +25,8 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
   result.entitled = entitled_shares(result.tenants);
 
   EventQueue events;
+  std::optional<SimulatedHost> host;
+  if (settings.host.processors > 0) host.emplace(settings.host, events);
   std::deque<SimulatedDevice> devices;  // a deque: devices cannot be moved
   for (std::size_t index = 0; index < settings.devices; ++index) {
     auto policy = make_policy(settings.policy, settings.slices.least);
@@ -32,14 +34,26 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
       throw std::invalid_argument("there is no policy '" + settings.policy + "': there are " +
                                   policy_names());
     }
-    devices.emplace_back(SimulatedDevice::Model{index, settings.queue_depth, settings.slices, settings.costs},
-                         std::move(policy), result.tenants, settings.seed, events);
+    const SimulatedDevice::Model model{.index = index,
+                                       .queue_depth = settings.queue_depth,
+                                       .slices = settings.slices,
+                                       .costs = settings.costs,
+                                       .switch_cost = settings.switch_cost,
+                                       .spin = settings.spin};
+    devices.emplace_back(model, std::move(policy), result.tenants, settings.seed, events,
+                         host ? &*host : nullptr);
   }
+  if (host) host->start(kSimulationStart);
   for (SimulatedDevice& device : devices) device.start(kSimulationStart);
   const Time end = kSimulationStart + settings.length;
   while (!events.empty() && events.first().when <= end) {
     const SimulationEvent event = events.first();
     events.pop();
+    if (event.kind == SimulationEvent::Kind::host_tick) {
+      host->tick(event.when);
+      for (SimulatedDevice& device : devices) device.hear_of_host(event.when);
+      continue;
+    }
     SimulatedDevice& device = devices[event.device];
     device.handle(event);
     if (after_turn && device.turn_ended()) after_turn(event.device, device.outcome());

@@ -27,6 +27,9 @@ struct SimulationSettings {
   std::uint64_t seed = 1;
   std::uint64_t queue_depth = kDriverQueue;  // see SimulatedDevice::Model
   SchedulerCosts costs{};
+  Duration switch_cost{0};  // the same
+  Duration spin{0};         // the same
+  HostModel host{};         // without processors: none
 };
 
 struct SimulationResult {

@@ -17,6 +17,12 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/gover/oversell_run_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/interactivity_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/other_policies_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/pegasus/coordinated_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/pegasus/fair_paper_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/pegasus/figures_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/pegasus/host_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/pegasus/ring_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/pegasus/strict_cosched_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/probe_pace_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/promises_random_test.cpp

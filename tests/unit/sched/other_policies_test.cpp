@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "sched/policies/credit_hs.hpp"
-#include "sched/policies/strict_cosched.hpp"
+#include "sched/policies/credit/credit_hs.hpp"
+#include "sched/policies/credit/strict_cosched.hpp"
 #include "tests/unit/sched/policy_player.hpp"
 #include "tests/unit/sched/three_tenants.hpp"
 
@@ -116,7 +116,7 @@ TEST(CreditHsPolicy, GivesTheDeviceAwayWhenItsTenantPauses) {
   player.add_runnable(kA);
   player.add_runnable(kB);
   EXPECT_EQ(player.run_and_pause(1ms), std::nullopt);
-  EXPECT_EQ(player.policy->next(player.now).turn->end, TurnEnd::measured);
+  EXPECT_EQ(player.policy->next(player.now).turn->end, TurnEnd::clock);
   player.policy->block(kA, player.now);
   EXPECT_EQ(static_cast<CreditPolicy&>(*player.policy).credit(kA), -1ms);  // for the time that it had
 }
@@ -164,7 +164,7 @@ TEST_F(StrictCosched, ATenantThatComputesOnTheHostKeepsItsTurnsForAWhile) {
       continue;
     }
     ++idle_turns;
-    EXPECT_LE(player.now, blocked + StrictCoschedPolicy::kHostWork);
+    EXPECT_LE(player.now, blocked + PlayedHost::kHostWork);
     player.now = *decision.ask_again;
   }
   EXPECT_NEAR(idle_turns, 100 / 12, 1);  // every other turn of the first 100 ms

@@ -1,5 +1,5 @@
-// The base of `credit-poll` and `credit-hs`: Credit scheduling as FairGV (section 5.3) took it over from the
-// CPU scheduler of Xen for comparison, "simple time-sharing based on a time slice".
+// The base of `credit-poll`, `credit-hs` and `strict-cosched`: Credit scheduling as FairGV (section 5.3) took
+// it over from the CPU scheduler of Xen for comparison, "simple time-sharing based on a time slice".
 //
 // Tenants hold credits, which are time. A turn is a slice. The tenant pays by the clock from the turn's
 // beginning to its end, but never more than the slice. Tenants with credits left (UNDER) go before tenants
@@ -14,6 +14,8 @@
 // - The period is counted in time paid and not by the clock. Xen pays for every tick, so there both are the
 //   same. Here the clock would also hand out time that nobody pays for (the overrun of a turn, which makes
 //   the slope of figure 11), until all tenants were UNDER and weights had no effect.
+//
+// budget() has a tenant's credits in `reserve.left`; restore() takes them over, within a slice of zero.
 //
 // O(n) once per period, O(1) otherwise: as in Xen, and good enough for comparison.
 #pragma once
@@ -36,6 +38,8 @@ class CreditPolicy : public Policy {
   void block(TenantId id, Time now) override;
   /// Ignored: time-sharing does not measure.
   void charge(TenantId id, Duration used, Time now) override;
+  TenantBudget budget(TenantId id, Time now) const override;
+  void restore(TenantId id, const TenantBudget& budget, Time now) override;
   Decision next(Time now) override;
   void begin(TenantId id, Time now) override;
   void end(TenantId id, Time now) override;
@@ -46,6 +50,11 @@ class CreditPolicy : public Policy {
  protected:
   /// For pause(): the tenant keeps the device, and pays for it, until the slice is over.
   std::optional<Time> keep(TenantId id, Time now);
+  /// For end(): the tenant pays for all of its slice, although it has not had it.
+  void pay_whole_slice(TenantId id);
+  /// Whether it does, and has come back to go on.
+  bool kept_for(TenantId id, Time now) const;
+  bool runnable(TenantId id) const { return under_.contains(id) || over_.contains(id); }
 
  private:
   struct Member {
@@ -62,10 +71,7 @@ class CreditPolicy : public Policy {
     bool kept = false;  // the turn is over, but the device is kept for the tenant
   };
 
-  virtual TurnEnd turn_end() const = 0;
-  bool kept_for(TenantId id, Time now) const;
   ArrivalQueue& lane(const Member& member) { return member.credit >= Duration(0) ? under_ : over_; }
-  bool runnable(TenantId id) const { return under_.contains(id) || over_.contains(id); }
   void pay(Time now);
   void change_credit(TenantId id, Member& member, Duration change);
   void hand_out();

@@ -12,7 +12,7 @@
 // slice.
 #pragma once
 
-#include "sched/policies/credit.hpp"
+#include "sched/policies/credit/credit.hpp"
 
 namespace fairgv::sched {
 
@@ -21,9 +21,6 @@ class CreditPollPolicy final : public CreditPolicy {
   using CreditPolicy::CreditPolicy;
 
   std::optional<Time> pause(TenantId id, Time now) override;
-
- private:
-  TurnEnd turn_end() const override;
 };
 
 }  // namespace fairgv::sched

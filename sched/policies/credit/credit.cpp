@@ -1,4 +1,4 @@
-#include "sched/policies/credit.hpp"
+#include "sched/policies/credit/credit.hpp"
 
 #include "sched/tenant_checks.hpp"
 
@@ -40,13 +40,28 @@ void CreditPolicy::block(TenantId id, Time now) {
 
 void CreditPolicy::charge(TenantId, Duration, Time) {}
 
+TenantBudget CreditPolicy::budget(TenantId id, Time) const {
+  TenantBudget budget;
+  if (const auto found = members_.find(id); found != members_.end()) {
+    budget.reserve = ReserveState{found->second.credit, {}};
+  }
+  return budget;
+}
+
+void CreditPolicy::restore(TenantId id, const TenantBudget& budget, Time) {
+  const auto found = members_.find(id);
+  if (found == members_.end() || !budget.reserve) return;
+  found->second.credit = Duration(0);
+  change_credit(id, found->second, budget.reserve->left);
+}
+
 Decision CreditPolicy::next(Time now) {
   if (in_use_ && kept_for(in_use_->tenant, now)) {
-    return {Turn{in_use_->tenant, in_use_->ends - now, turn_end()}, std::nullopt};
+    return {Turn{in_use_->tenant, in_use_->ends - now, TurnEnd::clock}, std::nullopt};
   }
   const auto tenant = under_.empty() ? over_.front() : under_.front();
   if (!tenant) return {};
-  return {Turn{*tenant, slice(), turn_end()}, std::nullopt};
+  return {Turn{*tenant, slice(), TurnEnd::clock}, std::nullopt};
 }
 
 void CreditPolicy::begin(TenantId id, Time now) {
@@ -68,6 +83,10 @@ std::optional<Time> CreditPolicy::keep(TenantId id, Time now) {
   if (!in_use_ || in_use_->tenant != id || now >= in_use_->ends) return std::nullopt;
   in_use_->kept = true;
   return in_use_->ends;
+}
+
+void CreditPolicy::pay_whole_slice(TenantId id) {
+  if (in_use_ && in_use_->tenant == id) pay(in_use_->ends);
 }
 
 bool CreditPolicy::kept_for(TenantId id, Time now) const {

@@ -1,9 +1,0 @@
-#include "sched/policies/credit_hs.hpp"
-
-namespace fairgv::sched {
-
-TurnEnd CreditHsPolicy::turn_end() const {
-  return TurnEnd::measured;
-}
-
-}  // namespace fairgv::sched
