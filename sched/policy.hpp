@@ -15,8 +15,8 @@
 // - A session that is the only one to want the device gets a turn without an end whatever the policy: no
 //   contention, no cost. Only a turn that the policy calls bounded ends then, too. begin() and end() are
 //   called for it as for any other.
-// - While a turn lasts, review_at() says when must_yield() is to be asked. The caller asks it after every
-//   event, too.
+// - While a turn lasts, review_at() says when must_yield() is to be asked. The caller asks it when another
+//   tenant wakes, too.
 // - budget() and restore() carry the state of promises from one policy to the next.
 // - Time is an argument, and never goes backwards.
 //
@@ -53,6 +53,7 @@ struct Turn {
   std::uint32_t depth = 0;  // the most commands in flight; 0: as many as keep the device busy
   Duration in_flight{0};    // the most device time in flight, as predicted, but two commands; 0: no bound
   Duration cost_limit{0};   // no command that is predicted to take longer begins; 0: none is too long
+  bool gives_back = false;  // by the clock, too, its session gives it back when it has nothing to issue
   bool promised = false;    // it serves a guarantee: its time is not of the tenant's share by weight
   bool switch_in = false;   // the host side of an interactive program is woken with the turn
 };

@@ -8,15 +8,29 @@
 namespace fairgv::daemon {
 
 using control::ControlRequest;
-using session::to_text;
+
+namespace {
+
+/// "weight 3, min 20%".
+std::string text_of(const session::TenantWish& wish) {
+  std::string text;
+  const auto add = [&text](const char* name, const std::string& value) {
+    text += (text.empty() ? "" : ", ") + std::string(name) + " " + value;
+  };
+  if (wish.weight) add("weight", std::to_string(*wish.weight));
+  if (wish.min) add("min", session::to_text(*wish.min));
+  if (wish.max) add("max", session::to_text(*wish.max));
+  if (wish.service) add("class", session::to_text(*wish.service));
+  return text;
+}
+
+}  // namespace
 
 Result<void> Adjustments::set(const ControlRequest& request, const Account& by, const std::string& by_text) {
   if (!request.wish.empty()) {
     FAIRGV_TRY(tenant, tenancies_.registry().set(request.tenant, request.wish, by.owner, by.administrator));
     tenancies_.apply_attributes(tenant.value());
-    const sched::TenantAttributes& now = tenant->attributes;
-    log_.info(by, "tenant {}: weight {}, min {}, max {}, class {}, set by {}", tenant->name, now.weight,
-              to_text(now.min), to_text(now.max), to_text(now.service), by_text);
+    log_.info(by, "tenant {}: {}, set by {}", tenant->name, text_of(request.wish), by_text);
   }
   return request.memory ? set_memory(request, by, by_text) : Result<void>();
 }

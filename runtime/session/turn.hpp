@@ -107,6 +107,8 @@ struct alignas(64) TurnPromise {
   std::atomic<std::uint64_t> in_flight_ns{0};
   // The same: no command that is predicted to take longer begins in this turn; 0: none is too long.
   std::atomic<std::uint64_t> cost_limit_ns{0};
+  // The same: not 0 if a turn of slice 0 is given back when there is nothing to issue after a short spin.
+  std::atomic<std::uint64_t> gives_back{0};
   // Worker writes, before its state becomes wanting: the predicted time of the command for which it wants the
   // turn, in nanoseconds; 0: unknown. The dispatcher believes it within bounds only. Relaxed.
   std::atomic<std::uint64_t> next_cost_ns{0};
@@ -167,6 +169,7 @@ struct TurnTerms {
   std::uint32_t depth = 0;
   std::chrono::nanoseconds in_flight{0};
   std::chrono::nanoseconds cost_limit{0};
+  bool gives_back = false;
 };
 
 /// The dispatcher's moves. A look may find a state that is not in the protocol: workers write to the page.
@@ -192,6 +195,7 @@ class DispatcherTurn {
                                    std::memory_order_relaxed);
       promise_->cost_limit_ns.store(static_cast<std::uint64_t>(terms.cost_limit.count()),
                                     std::memory_order_relaxed);
+      promise_->gives_back.store(terms.gives_back ? 1 : 0, std::memory_order_relaxed);
     }
     return detail::move_turn(turn_.state, TurnState::wanting, TurnState::held);
   }

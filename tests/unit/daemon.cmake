@@ -23,6 +23,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatch_threads_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_broken_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_policy_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_promise_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_share_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_suspend_test.cpp

@@ -31,6 +31,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_contended_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_coscheduled_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_lone_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_promise_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_stolen_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_wait_test.cpp

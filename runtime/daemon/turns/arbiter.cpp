@@ -24,13 +24,10 @@ void Arbiter::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
     policy_->add(id, tenant.attributes, now);
     policy_->restore(id, tenant.budget, now);
   }
-  for (const auto& [id, tenant] : device_.charges.accounts().all()) {
-    if (device_.line.has(id)) policy_->wake(id, now);
-  }
+  wake_all(now);
   if (device_.turn) {
-    const TenantId holder = holding_place().tenant;
-    policy_->wake(holder, now);
-    policy_->begin(holder, now);
+    policy_->begin(holding_place().tenant, now);
+    plan_review(now);
   } else {
     grant_next(now);
   }
@@ -38,6 +35,18 @@ void Arbiter::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
 
 void Arbiter::save_budgets(Time now) {
   for (auto& [id, tenant] : device_.charges.accounts().all()) tenant.budget.update(policy_->budget(id, now));
+}
+
+/// Tells a policy that has just been given the tenants' budgets which of them want the device: who owes least
+/// first, since a debt is one to the tenants that wait.
+void Arbiter::wake_all(Time now) {
+  std::vector<std::pair<Duration, TenantId>> wanting;
+  for (const auto& [id, tenant] : device_.charges.accounts().all()) {
+    const bool holds = device_.turn && holding_place().tenant == id;
+    if (holds || device_.line.has(id)) wanting.emplace_back(tenant.budget.ahead.value_or(Duration(0)), id);
+  }
+  std::sort(wanting.begin(), wanting.end());
+  for (const auto& [ahead, id] : wanting) policy_->wake(id, now);
 }
 
 // -- places that come and go
@@ -85,12 +94,13 @@ void Arbiter::adopt(PlaceId id, SessionPlace& place, State state, const std::opt
     }
     device_.turn = TurnInProgress::adopted(id, *place.turn, state == State::busy_asked, books, now);
   }
-  policy_->wake(place.tenant, now);
 }
 
 void Arbiter::resume(Time now) {
+  wake_all(now);
   if (!device_.turn) return grant_next(now);
   policy_->begin(holding_place().tenant, now);
+  plan_review(now);
   if (device_.line.empty()) return;
   device_.charges.contest(*device_.turn, holding_place(), now);
   deadline_ = now + kPatience;
@@ -251,7 +261,11 @@ void Arbiter::review(Time now) {
     device_.turn->must_end = true;
     device_.turn->ends = std::min(device_.turn->ends.value_or(Time::max()), now);
   }
-  review_at_ = policy_->review_at(holder, now);
+  plan_review(now);
+}
+
+void Arbiter::plan_review(Time now) {
+  review_at_ = policy_->review_at(holding_place().tenant, now);
   if (review_at_) review_at_ = std::max(*review_at_, now + Duration(1));  // time must pass
 }
 
@@ -353,7 +367,8 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
   const Duration slice = endless || by_clock ? Duration(0) : next.slice;
   const std::uint32_t depth = next.depth == 0 && by_clock ? sched::kDriverQueue : next.depth;
   place.tell_company(device_.places.shared());
-  if (!DispatcherTurn(*place.turn, place.promise).grant({slice, depth, next.in_flight, next.cost_limit})) {
+  if (!DispatcherTurn(*place.turn, place.promise)
+           .grant({slice, depth, next.in_flight, next.cost_limit, next.gives_back && !alone})) {
     report_broken(id, place, "withdrew its wish for the device", now);
     return false;
   }
@@ -378,7 +393,7 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
     deadline_ = turn.ends.value_or(now + next.slice + kPatience);
   }
   policy_->begin(place.tenant, now);
-  review_at_ = policy_->review_at(place.tenant, now);
+  plan_review(now);
   place.wake();
   if (next.switch_in && !endless) place.switch_in();
   return true;

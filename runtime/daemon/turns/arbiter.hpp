@@ -106,7 +106,9 @@ class Arbiter {
   void block_if_idle(TenantId id, Time now);
   void stop_keeping(Time now);
   void save_budgets(Time now);
+  void wake_all(Time now);
   void review(Time now);
+  void plan_review(Time now);
   void reclaim_turn(Time now);
   void watch_obstruction(SessionPlace& place, Time now);
   void end_turn(SessionPlace& place, State state, Time now);

@@ -99,6 +99,7 @@ void TurnClient::settle(const Next& next, TimePoint now) {
     return;
   }
   if (state == TurnState::busy && work) return;
+  if (state == TurnState::busy && meter_.gives_back()) return linger_or_give_back(now);
   if (state == TurnState::busy && turn_.rest()) {
     saw(TurnState::held);
     return;
@@ -109,9 +110,14 @@ void TurnClient::settle(const Next& next, TimePoint now) {
 void TurnClient::settle_contended(const Next& next, TimePoint now) {
   if (meter_.spent() || (next && !meter_.admits(*next))) {
     give_back(next, now);
-  } else if (next) {
-    return;
-  } else if (!linger_.until()) {
+  } else if (!next) {
+    linger_or_give_back(now);
+  }
+}
+
+/// There is nothing to issue: waits for a moment, and then gives the turn back.
+void TurnClient::linger_or_give_back(TimePoint now) {
+  if (!linger_.until()) {
     linger_.pauses(meter_.used() ? meter_.last_completion() : now);
     if (!linger_.begin()) give_back({}, now);
   } else if (now >= *linger_.until()) {
@@ -163,7 +169,7 @@ void TurnClient::want(const Offer& next) {
 void TurnClient::give_back(const Next& next, TimePoint now) {
   const bool work = next.has_value();
   if (work) publish_next(*next);
-  if (meter_.contended() && meter_.used() && !work) linger_.pauses(meter_.last_completion());
+  if (meter_.gives_back() && meter_.used() && !work) linger_.pauses(meter_.last_completion());
   linger_.stop();
   meter_.end(now);
   interactive_.switch_out(meter_.last_completion());

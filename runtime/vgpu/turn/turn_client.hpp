@@ -108,6 +108,7 @@ class TurnClient {
   void publish_next(const Offer& next);
   void give_back(const Next& next, TimePoint now);
   void settle_contended(const Next& next, TimePoint now);
+  void linger_or_give_back(TimePoint now);
 
   session::DeviceTurn& page_;
   session::TurnPromise* const promise_;

@@ -13,6 +13,7 @@ void TurnMeter::begin(bool rested, TimePoint now) {
   if (promise_ != nullptr) {
     in_flight_bound_ = Duration(promise_->in_flight_ns.load(std::memory_order_relaxed));
     cost_limit_ = Duration(promise_->cost_limit_ns.load(std::memory_order_relaxed));
+    gives_back_ = promise_->gives_back.load(std::memory_order_relaxed) != 0;
   }
   plan_.reset();
   if (slice_ > Duration::zero()) {

@@ -65,6 +65,8 @@ class TurnMeter {
   void begin(bool rested, TimePoint now);
   /// Of the turn in progress: whether it is measured, because others wait.
   bool contended() const { return plan_.has_value(); }
+  /// Of the turn in progress: whether it is given back when there is nothing to issue.
+  bool gives_back() const { return contended() || gives_back_; }
   /// Of the turn in progress, or else the latest.
   Duration slice() const { return slice_; }
   /// Whether anything was issued in this turn.
@@ -150,6 +152,7 @@ class TurnMeter {
   std::uint64_t depth_ = 0;  // of commands in flight
   Duration in_flight_bound_{0};
   Duration cost_limit_{0};
+  bool gives_back_ = false;   // although it is not measured
   TimePoint stolen_until_{};  // stolen time is known up to here
   Duration unused_{0};        // for so long nothing was under way
   TimePoint unused_from_{};   // and, while nothing is, since then

@@ -57,11 +57,15 @@ void CreditPolicy::restore(TenantId id, const TenantBudget& budget, Time) {
 
 Decision CreditPolicy::next(Time now) {
   if (in_use_ && kept_for(in_use_->tenant, now)) {
-    return {Turn{in_use_->tenant, in_use_->ends - now, TurnEnd::clock}, std::nullopt};
+    return {turn_of(in_use_->tenant, in_use_->ends - now), std::nullopt};
   }
   const auto tenant = under_.empty() ? over_.front() : under_.front();
   if (!tenant) return {};
-  return {Turn{*tenant, slice(), TurnEnd::clock}, std::nullopt};
+  return {turn_of(*tenant, slice()), std::nullopt};
+}
+
+Turn CreditPolicy::turn_of(TenantId id, Duration slice) const {
+  return {.tenant = id, .slice = slice, .end = TurnEnd::clock, .gives_back = gives_back()};
 }
 
 void CreditPolicy::begin(TenantId id, Time now) {

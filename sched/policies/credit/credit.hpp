@@ -57,6 +57,9 @@ class CreditPolicy : public Policy {
   bool runnable(TenantId id) const { return under_.contains(id) || over_.contains(id); }
 
  private:
+  /// Whether a tenant with nothing to issue gives its turn back.
+  virtual bool gives_back() const { return false; }
+  Turn turn_of(TenantId id, Duration slice) const;
   struct Member {
     std::uint32_t weight = kDefaultWeight;
     Duration credit{0};

@@ -15,6 +15,9 @@ namespace fairgv::sched {
 class CreditHsPolicy final : public CreditPolicy {
  public:
   using CreditPolicy::CreditPolicy;
+
+ private:
+  bool gives_back() const override { return true; }
 };
 
 }  // namespace fairgv::sched

@@ -19,10 +19,14 @@ struct Turns : ::testing::Test {
 
   /// A session with a tenant of the same number unless told otherwise.
   FakeWorker& add(std::uint32_t session, std::uint32_t weight = 1, std::uint32_t tenant = 0) {
+    return add_with(session, {weight}, tenant);
+  }
+  FakeWorker& add_with(std::uint32_t session, const sched::TenantAttributes& attributes,
+                       std::uint32_t tenant = 0) {
     const TenantId owner{tenant == 0 ? session : tenant};
     FakeWorker& worker = workers.emplace_back();
-    dispatcher.add_tenant(owner, {weight}, now);
-    dispatcher.add_session(SessionId{session}, owner, {worker.turn, nullptr, worker.header}, now);
+    dispatcher.add_tenant(owner, attributes, now);
+    dispatcher.add_session(SessionId{session}, owner, {worker.turn, &worker.promise, worker.header}, now);
     return worker;
   }
   void look(std::uint32_t session) { dispatcher.look(SessionId{session}, now); }

@@ -13,6 +13,7 @@ struct FakeWorker {
   using State = session::TurnState;
 
   session::DeviceTurn turn;
+  session::TurnPromise promise;
   ring::SegmentHeader header;
 
   State state() { return session::WorkerTurn(turn).look(); }

@@ -6,8 +6,8 @@ namespace {
 
 struct CoscheduledTurnTest : TurnTest {
   ring::Coscheduling coscheduling;
-  TurnClient interactive{{turn}, TurnSettings{.slice = 6ms, .samples = 5, .coscheduling = &coscheduling},
-                         [this] { ++knocks; }};
+  TurnClient interactive{
+      {turn}, TurnSettings{.slice = 6ms, .samples = 5, .coscheduling = &coscheduling}, [this] { ++knocks; }};
 
   /// A lone turn of commands of 100 us, each of which the program waits for or does not.
   void run_commands(int commands, bool waits) {
