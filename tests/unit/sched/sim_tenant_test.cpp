@@ -20,6 +20,16 @@ TEST(SimTenant, EveryPropertyIsRead) {
   EXPECT_EQ(spec->count, 5u);
 }
 
+TEST(SimTenant, PromisesAreWrittenAsForPrograms) {
+  const auto spec = parse_tenant("min=5ms/50ms,max=40%,class=latency:2ms,period=20ms");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->attributes.min, (sched::Reservation{5ms, 50ms}));
+  EXPECT_EQ(spec->attributes.max, sched::Share{400'000});
+  EXPECT_EQ(spec->attributes.service, sched::ServiceClass::latency);
+  EXPECT_EQ(spec->attributes.response, 2ms);
+  EXPECT_EQ(spec->period, 20ms);
+}
+
 TEST(SimTenant, FieldsThatAreLeftOutHaveTheirDefaults) {
   const auto spec = parse_tenant("weight=2");
   ASSERT_TRUE(spec);
@@ -46,7 +56,8 @@ INSTANTIATE_TEST_SUITE_P(Each, SimMistake,
                          testing::Values("3", "height=3", "weight=0", "weight=10001", "weight=1.5", "weight=",
                                          "weight=2x", "kernel=5", "kernel=-1us", "kernel=0us", "kernel=us",
                                          "kernel=nanus", "sleep=1", "sleep=-0.1", "sleep=nan", "jitter=1.1",
-                                         "burst=0", "count=0", "count=1e9", "weight=1,,kernel=1us"));
+                                         "burst=0", "count=0", "count=1e9", "weight=1,,kernel=1us", "min=20",
+                                         "max=0%", "class=fast", "period=0"));
 
 }  // namespace
 }  // namespace fairgv::tools

@@ -8,6 +8,7 @@
 #include "runtime/base/near_word.hpp"
 #include "sched/policies/registry.hpp"
 #include "tools/fairgv/command.hpp"
+#include "tools/fairgv/sim/figures.hpp"
 #include "tools/fairgv/sim/sim_report.hpp"
 #include "tools/fairgv/sim/sim_tenant.hpp"
 
@@ -25,6 +26,7 @@ struct SimOptions {
   std::uint64_t seed = 1;
   std::string csv;
   bool json = false;
+  std::string figures;
 };
 
 Result<sched::SimulationSettings> settings_from(const SimOptions& options) {
@@ -61,6 +63,7 @@ std::vector<sched::SimulationResult> run_all(const std::vector<sched::Simulation
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 int sim(const SimOptions& options) {
+  if (!options.figures.empty()) return print_figures(options.figures, options.seed, options.json);
   auto settings = settings_from(options);
   if (!settings) return fail("sim", settings.error().message, kMisused);
   std::vector<std::string> policies = options.policies;
@@ -110,7 +113,7 @@ void add_sim(CLI::App& app, Action& action) {
   command
       ->add_option("--tenant", options.tenants,
                    "A kind of tenant, as in weight=2,kernel=200us,jitter=0.1,sleep=0.5,burst=10,sessions=1,"
-                   "count=10; may be given several times")
+                   "count=10,min=20%,max=50%,class=latency,period=40ms; may be given several times")
       ->type_name("KEY=VALUE,...")
       ->capture_default_str()
       ->allow_extra_args(false);
@@ -129,6 +132,10 @@ void add_sim(CLI::App& app, Action& action) {
   command->add_option("--csv", options.csv, "Write a file with a line per device and tenant")
       ->type_name("FILE");
   command->add_flag("--json", options.json, "Everything as JSON instead of the table");
+  command
+      ->add_option("--figures", options.figures,
+                   "Rebuild the figures of a paper instead: " + figure_papers() + ", or all")
+      ->type_name("PAPER");
   command->callback([&action] { action = [] { return sim(options); }; });
 }
 

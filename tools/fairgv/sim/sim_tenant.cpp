@@ -1,6 +1,7 @@
 #include "tools/fairgv/sim/sim_tenant.hpp"
 
 #include "runtime/base/near_word.hpp"
+#include "runtime/session/wish/tenant_wish.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -53,6 +54,20 @@ Result<void> set_fraction(double& to, const std::string& key, const std::string&
   return {};
 }
 
+template <class T>
+Result<void> set_part(T& to, Result<T> value) {
+  if (!value) return value.error();
+  to = value.value();
+  return {};
+}
+
+Result<void> set_time(sched::Duration& to, const std::string& key, const std::string& text) {
+  const auto time = parse_duration(text);
+  if (!time) return Error{key + " must be a time such as 200us, not '" + text + "'"};
+  to = time.value();
+  return {};
+}
+
 Result<void> set(TenantSpec& spec, const std::string& key, const std::string& value) {
   if (key == "weight") return set_count(spec.attributes.weight, key, value, sched::kMaxWeight);
   if (key == "burst") return set_count(spec.burst, key, value, kMost);
@@ -60,14 +75,20 @@ Result<void> set(TenantSpec& spec, const std::string& key, const std::string& va
   if (key == "count") return set_count(spec.count, key, value, kMost);
   if (key == "jitter") return set_fraction(spec.jitter, key, value, 1);
   if (key == "sleep") return set_fraction(spec.sleep, key, value, kMostSleep);
-  if (key != "kernel") {
-    return Error{"'" + key + "' is no property of a tenant: " +
-                 guess_and_list(key, "weight, kernel, jitter, sleep, burst, sessions, count")};
+  if (key == "min") return set_part(spec.attributes.min, session::parse_min(value, key));
+  if (key == "max") return set_part(spec.attributes.max, session::parse_max(value, key));
+  if (key == "class") {
+    FAIRGV_TRY(service, session::parse_service(value, key));
+    spec.attributes.service = service->service;
+    spec.attributes.response = service->response;
+    return {};
   }
-  const auto kernel = parse_duration(value);
-  if (!kernel) return Error{"kernel must be a time such as 200us, not '" + value + "'"};
-  spec.kernel = kernel.value();
-  return {};
+  if (key == "period") return set_time(spec.period, key, value);
+  if (key == "kernel") return set_time(spec.kernel, key, value);
+  return Error{"'" + key + "' is no property of a tenant: " +
+               guess_and_list(key,
+                              "weight, kernel, jitter, sleep, burst, sessions, count, min, max, class, "
+                              "period")};
 }
 
 }  // namespace

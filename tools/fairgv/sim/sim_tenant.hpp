@@ -8,8 +8,9 @@
 
 namespace fairgv::tools {
 
-/// "weight=2,kernel=200us,sleep=0.5,count=10": any of the keys weight, kernel, jitter, sleep, burst, sessions
-/// and count; keys that are left out have TenantSpec's defaults.
+/// "weight=2,kernel=200us,sleep=0.5,count=10": any of the keys weight, kernel, jitter, sleep, burst,
+/// sessions, count, min, max, class (as for `fairgv run`) and period; keys that are left out have
+/// TenantSpec's defaults.
 Result<sched::TenantSpec> parse_tenant(const std::string& text);
 
 /// "200us", "6ms", "1.5s", "40ns"; longer than nothing, at most an hour.

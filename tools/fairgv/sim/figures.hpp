@@ -1,0 +1,16 @@
+// `fairgv sim --figures`: the papers' figures, rebuilt in the simulator, as a table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace fairgv::tools {
+
+/// "fairgv, timegraph, pegasus, gover": the papers whose figures there are.
+std::string figure_papers();
+
+/// Prints a line for each effect that the paper ("all": every paper) reports, with the published value beside
+/// ours. Returns the exit status: 1 if any effect is not the same in sign and order, 2 for an unknown paper.
+int print_figures(const std::string& paper, std::uint64_t seed, bool json);
+
+}  // namespace fairgv::tools
