@@ -22,7 +22,7 @@ using namespace harness;
 
 struct Settings {
   std::vector<double> sleep_ratios{0.5, 0.6, 0.7, 0.8};  // the paper's
-  std::vector<std::string> policies{"fair", "strict-cosched"};
+  std::vector<std::string> policies{"fair", "fair-paper", "fair-paper-idle"};
   int workload_us = 0;
   double profiled_seconds = 2;
   Api api = Api::kOpenCl;

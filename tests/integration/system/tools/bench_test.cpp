@@ -105,14 +105,15 @@ TEST_F(Experiments, RunTimesBesideShortAndLongKernelsAreTabledAndDrawn) {
 
 TEST_F(Experiments, UtilisationBesideASleeperIsTabledAndDrawn) {
   const auto rows = rows_of({"conserve", "--sleep-ratios", "0.5", "--windows", "2"});
-  ASSERT_EQ(rows.size(), 3U);
+  ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(
       rows[0],
       "sleep_ratio,policy,utilisation,lowest,highest,added_up,BlackScholes,matrixMul,in_use,in_use_lowest,in_"
       "use_highest");
   EXPECT_TRUE(rows[1].starts_with("0.5,fair,")) << rows[1];
-  EXPECT_TRUE(rows[2].starts_with("0.5,strict-cosched,")) << rows[2];
-  expect_figure_of({">fair<", ">strict-cosched<"});
+  EXPECT_TRUE(rows[2].starts_with("0.5,fair-paper,")) << rows[2];
+  EXPECT_TRUE(rows[3].starts_with("0.5,fair-paper-idle,")) << rows[3];
+  expect_figure_of({">fair<", ">fair-paper<", ">fair-paper-idle<"});
 }
 
 TEST_F(Experiments, HowSteadyTheMachineIsIsTabledAndDrawn) {
