@@ -50,19 +50,18 @@ Result<void> TenantRegistry::allows(const Tenant& tenant, const session::TenantW
                                     bool administrator) const {
   if (administrator) return {};
   const TenantRule rule = rules_.of(tenant.name, tenant.class_name);
-  const std::string may_not = "tenant '" + tenant.name + "' may not ";
   const sched::Share most = rule.allow_min.value_or(rules_.allow_min);
   if (wish.min && !rule.min && wish.min->share() > most) {
-    return Error{may_not + "have " + session::to_text(*wish.min) +
-                 " of a device guaranteed: the administrator allows " +
-                 (most.ppm == 0 ? std::string("no guarantee") : "up to " + session::to_text(most)) +
-                 " (allow_min)"};
+    return Error{"tenant '" + tenant.name + "' may not have a guarantee of " + session::to_text(*wish.min) +
+                 ": the administrator allows " +
+                 (most.ppm == 0 ? std::string("none") : "up to " + session::to_text(most)) + " (allow_min)"};
   }
   if (!wish.service || rule.service) return {};
-  const std::string name = session::to_text(wish.service->service);
+  const std::string service = session::to_text(wish.service->service);
   const auto& allowed = rules_.allow_service;
-  if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) return {};
-  return Error{may_not + "be of the class '" + name + "': the administrator does not allow it (allow_class)"};
+  if (std::find(allowed.begin(), allowed.end(), service) != allowed.end()) return {};
+  return Error{"tenant '" + tenant.name + "' may not be of the class " + service +
+               ": the administrator allows others (allow_class)"};
 }
 
 /// What is guaranteed to other tenants: to those that run, to those that the configuration names whether they
@@ -84,8 +83,8 @@ Result<void> TenantRegistry::fits(const Tenant& tenant) const {
   const sched::TenantAttributes& wanted = tenant.attributes;
   const sched::Share own = wanted.min.share();
   if (own.ppm == 0) return {};
-  const std::string wants = "tenant '" + tenant.name + "' cannot have " + session::to_text(wanted.min) +
-                            " of a device guaranteed: ";
+  const std::string wants =
+      "tenant '" + tenant.name + "' cannot have a guarantee of " + session::to_text(wanted.min) + ": ";
   if (own > wanted.max) return Error{wants + "its ceiling is " + session::to_text(wanted.max)};
   const sched::Share others = promised_to_others(tenant.name);
   if (others.ppm + own.ppm <= rules_.promise_limit.ppm) return {};
@@ -239,23 +238,25 @@ Result<Tenant> TenantRegistry::set(const std::string& name, const session::Tenan
   FAIRGV_TRY(found, find_for_change(name, by, administrator, wish.weight ? "weight" : "promises"));
   Tenant changed = *found.value();
   (administrator ? changed.set : changed.asked).update(wish);
+  if (changed.set.max && wish.max) changed.set.max = std::min(*changed.set.max, *wish.max);
   FAIRGV_CHECK(allows(changed, wish, administrator));
   changed.attributes = attributes_of(changed);
   const sched::TenantAttributes& now = changed.attributes;
   const auto refuse = [&](const std::string& what, const std::string& allowed) {
-    return Error{"tenant '" + name + "' may not have " + what + ": the administrator allows " + allowed};
+    return Error{"tenant '" + name + what + ": the administrator allows " + allowed};
   };
   if (wish.weight && now.weight != *wish.weight) {
-    return refuse("weight " + std::to_string(*wish.weight), std::to_string(now.weight));
+    return refuse("' may not have weight " + std::to_string(*wish.weight), std::to_string(now.weight));
   }
   if (wish.min && now.min != *wish.min) {
-    return refuse(session::to_text(*wish.min) + " of a device guaranteed", session::to_text(now.min));
+    return refuse("' may not have a guarantee of " + session::to_text(*wish.min), session::to_text(now.min));
   }
-  if (wish.max && now.max != *wish.max)
-    return refuse("a ceiling of " + session::to_text(*wish.max), session::to_text(now.max));
+  if (wish.max && now.max != *wish.max) {
+    return refuse("' may not have a ceiling of " + session::to_text(*wish.max), session::to_text(now.max));
+  }
   if (wish.service && now.service != wish.service->service) {
-    return refuse("the class '" + session::to_text(wish.service->service) + "'",
-                  "'" + session::to_text(now.service) + "'");
+    return refuse("' may not be of the class " + session::to_text(wish.service->service),
+                  session::to_text(now.service));
   }
   FAIRGV_CHECK(fits(changed));
   return *found.value() = changed;

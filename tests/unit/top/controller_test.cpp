@@ -76,11 +76,11 @@ TEST_F(TopKeys, ChangeAPolicyFromTheListThatThereIs) {
   EXPECT_EQ(screen().typed, "fifo");
   press(Key::Kind::up);
   press(Key::Kind::up);
-  EXPECT_EQ(screen().typed, "strict-cosched");
+  EXPECT_EQ(screen().typed, "cosched");
   press(Key::Kind::enter);
   const Step step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(to_text(step.change->request), R"({"command":"policy","device":0,"policy":"strict-cosched"})");
+  EXPECT_EQ(to_text(step.change->request), R"({"command":"policy","device":0,"policy":"cosched"})");
 }
 
 TEST_F(TopKeys, EndAllSessionsOfATenantAfterYes) {
