@@ -45,6 +45,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/owners_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/peer_process_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/probation_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/promises_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/subordinate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenants_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/trace_slot_test.cpp
