@@ -1,5 +1,6 @@
 # The daemon and the sockets it speaks through.
 add_executable(daemon_test
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/adjustments_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/counted_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/long_command_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/memory_book_test.cpp
