@@ -71,6 +71,9 @@ std::string to_text(const WhoAmI& who) {
                         {"tenant", who.tenant},
                         {"class", json_of(who.class_name)},
                         {"weight", who.weight},
+                        {"min", who.min},
+                        {"max", who.max},
+                        {"service", who.service},
                         {"memory_limits", who.memory_limits},
                         {"refusal", json_of(who.refusal)},
                         {"administrator", who.administrator}});
@@ -90,6 +93,9 @@ Result<WhoAmI> parse_whoami(std::string_view text) {
   who.tenant = printable(fields.string("tenant", kLongestText), kLongestText);
   who.class_name = text_if_any(fields, "class");
   who.weight = fields.integer32("weight");
+  who.min = text_if_any(fields, "min").value_or("");
+  who.max = text_if_any(fields, "max").value_or("");
+  who.service = text_if_any(fields, "service").value_or("");
   who.memory_limits = fields.integers("memory_limits", kMostLines);
   who.refusal = text_if_any(fields, "refusal");
   who.administrator = fields.boolean("administrator");

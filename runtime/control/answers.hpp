@@ -32,14 +32,18 @@ Result<ReloadReport> parse_reload_report(std::string_view text);
 struct WhoAmI {
   std::uint32_t uid = 0;
   std::string user;
-  std::optional<std::string> counts_for;     // the user whose subordinate id it is; none: it is none
-  std::vector<std::uint64_t> groups;         // ids
-  std::optional<std::string> cgroup;         // path; none: unknown
-  std::optional<std::string> container;      // label; none: in no container that is known
-  std::optional<std::string> rule;           // that fits: "[[match]] 2 (/etc/fairgv/fairgvd.toml:40)"
-  std::string tenant;                        // empty: refused
-  std::optional<std::string> class_name;     // of the tenant
-  std::uint32_t weight = 0;                  // that it has, or would have
+  std::optional<std::string> counts_for;  // the user whose subordinate id it is; none: it is none
+  std::vector<std::uint64_t> groups;      // ids
+  std::optional<std::string> cgroup;      // path; none: unknown
+  std::optional<std::string> container;   // label; none: in no container that is known
+  std::optional<std::string> rule;        // that fits: "[[match]] 2 (/etc/fairgv/fairgvd.toml:40)"
+  std::string tenant;                     // empty: refused
+  std::optional<std::string> class_name;  // of the tenant
+  // What the tenant would have with this program; where that is refused, what it has without it.
+  std::uint32_t weight = 0;
+  std::string min{};  // as people write them (session/wish/tenant_wish.hpp); empty: an older daemon
+  std::string max{};
+  std::string service{};
   std::vector<std::uint64_t> memory_limits;  // bytes by device; empty: no device is known yet
   std::optional<std::string> refusal;        // why a program would not be served
   bool administrator = false;

@@ -82,6 +82,7 @@ std::string to_text(const ControlRequest& request) {
     case ControlRequest::Command::whoami: {
       json message{{"command", "whoami"}};
       if (!request.tenant.empty()) message["tenant"] = request.tenant;
+      add_to(message, request.wish);
       return json_text(message);
     }
     case ControlRequest::Command::kill:
@@ -138,6 +139,7 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   } else if (command == "whoami") {
     request.command = ControlRequest::Command::whoami;
     if (fields.has("tenant")) request.tenant = fields.string("tenant", kLongestText);
+    request.wish = session::read_tenant_wish(fields);
     if (!request.tenant.empty() && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");
     }

@@ -16,8 +16,9 @@
 //   {"command":"usage",...}                         see control/usage.hpp
 //   {"command":"reload"}                            {"ok":true,"at_once":[...],...} (ReloadReport)
 //   {"command":"config"}                            {"ok":true,"config":"TOML"}
-//   {"command":"whoami"}                            {"ok":true,"tenant":...} (WhoAmI); with "tenant":"a" as
-//                                                   if the program asked for that one
+//   {"command":"whoami"}                            {"ok":true,"tenant":...} (WhoAmI); with "tenant":"a",
+//                                                   "weight", "min", "max", "service" as if the program
+//                                                   asked for that
 //   anything that cannot be done                    {"ok":false,"error":"one line"}
 //
 // An answer that is too long for a packet travels in a memory file attached to the packet
@@ -60,7 +61,7 @@ struct ControlRequest {
   Command command = Command::ps;
   /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, unless there is `session`
   std::string tenant;
-  session::TenantWish wish{};              // set
+  session::TenantWish wish{};              // set, whoami
   std::string policy{};                    // set_policy
   std::optional<std::uint32_t> device{};   // set_policy, trace; none: all devices
   std::optional<MemorySize> memory{};      // set
@@ -78,10 +79,12 @@ struct Report {
     double uptime_s = 0;
     double slice_ms = 0;
     // Not from an older daemon:
-    std::uint64_t restarts = 0;  // of the daemon in this process (`fairgv restart`)
-    double serving_s = 0;        // since the first of them began
-    double share_window_s = 0;   // the past that `share` and `use` cover
-    double wait_window_s = 0;    // the past that waits "of late" cover, at most
+    std::uint64_t restarts = 0;      // of the daemon in this process (`fairgv restart`)
+    double serving_s = 0;            // since the first of them began
+    double share_window_s = 0;       // the past that `share` and `use` cover
+    double wait_window_s = 0;        // the past that waits "of late" cover, at most
+    double promised_share = 0;       // of each device: all guarantees, and the floor of the batch class
+    double promise_limit_share = 0;  // the most that it may be; 0: an older daemon
   };
   struct Device {
     std::uint32_t index = 0;
@@ -161,7 +164,7 @@ struct Report {
     std::vector<Session> sessions;
     std::vector<std::uint64_t> device_time_ns;  // by device
     std::vector<double> share;                  // by device
-    double ideal_share = 0;  // its weight over the weights of all tenants that have sessions
+    double ideal_share = 0;  // its guarantee, and its part by weight of what is not guaranteed
     std::uint64_t commands = 0;
     std::uint64_t launches = 0;
     std::uint64_t samples = 0;
@@ -177,6 +180,12 @@ struct Report {
     std::uint64_t sessions_started = 0;  // in its life
     Faults faults{};
     std::optional<Pause> paused{};  // with all its sessions, also those that start later
+    // Its promises as people write them (session/wish/tenant_wish.hpp); empty: an older daemon.
+    std::string min{};
+    std::string max{};
+    std::string service{};
+    double min_share = 0;  // of each device, 0 to 1
+    double max_share = 1;
   };
   Daemon daemon;
   std::vector<Device> devices;

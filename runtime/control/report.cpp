@@ -87,7 +87,12 @@ json to_json(const Report::Tenant& tenant) {
            {{"crashes", tenant.faults.crashes},
             {"watchdog", tenant.faults.watchdog},
             {"violations", tenant.faults.violations}}},
-          {"paused", to_json(tenant.paused)}};
+          {"paused", to_json(tenant.paused)},
+          {"min", tenant.min},
+          {"max", tenant.max},
+          {"service", tenant.service},
+          {"min_share", tenant.min_share},
+          {"max_share", tenant.max_share}};
 }
 
 Result<Report::Session> session_from(json object) {
@@ -205,6 +210,13 @@ Result<Report::Tenant> tenant_from(json object) {
     tenant.faults = faults.value();
   }
   tenant.paused = pause_from(fields);
+  if (fields.has("min_share")) {  // not from an older daemon
+    tenant.min = printable(fields.string("min", kLongestText), kLongestText);
+    tenant.max = printable(fields.string("max", kLongestText), kLongestText);
+    tenant.service = printable(fields.string("service", kLongestText), kLongestText);
+    tenant.min_share = fields.number("min_share");
+    tenant.max_share = fields.number("max_share");
+  }
   if (!fields.ok()) return fields.error();
   return tenant;
 }
@@ -241,6 +253,9 @@ Report::Daemon daemon_from(JsonFields fields) {
   daemon.serving_s = fields.number("serving_s");
   daemon.share_window_s = fields.number("share_window_s");
   daemon.wait_window_s = fields.number("wait_window_s");
+  if (!fields.has("promise_limit_share")) return daemon;
+  daemon.promised_share = fields.number("promised_share");
+  daemon.promise_limit_share = fields.number("promise_limit_share");
   return daemon;
 }
 
@@ -274,7 +289,9 @@ std::string to_text(const Report& report) {
                           {"restarts", report.daemon.restarts},
                           {"serving_s", report.daemon.serving_s},
                           {"share_window_s", report.daemon.share_window_s},
-                          {"wait_window_s", report.daemon.wait_window_s}}},
+                          {"wait_window_s", report.daemon.wait_window_s},
+                          {"promised_share", report.daemon.promised_share},
+                          {"promise_limit_share", report.daemon.promise_limit_share}}},
                         {"devices", std::move(devices)},
                         {"tenants", std::move(tenants)},
                         {"kills", std::move(kills)}});

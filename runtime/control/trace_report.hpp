@@ -34,8 +34,10 @@ struct TraceReport {
     std::uint64_t granted_ns = 0;
     std::uint64_t ended_ns = 0;  // or when it was looked at, if it is not over
     std::uint64_t charged_ns = 0;
-    std::uint64_t slice_ns = 0;  // 0: without an end
-    std::uint64_t over = 1;      // 0: it comes again, longer
+    std::uint64_t slice_ns = 0;      // 0: without an end
+    std::uint64_t over = 1;          // 0: it comes again, longer
+    std::uint64_t promised = 0;      // 1: it served a guarantee
+    std::uint64_t in_flight_ns = 0;  // the most device time in flight, as predicted; 0: no bound
   };
   struct Command {
     std::uint32_t session = 0;

@@ -27,6 +27,13 @@ std::string text_of(const session::TenantWish& wish) {
 }  // namespace
 
 Result<void> Adjustments::set(const ControlRequest& request, const Account& by, const std::string& by_text) {
+  if (!request.wish.empty() && request.memory) {
+    // All of it or nothing: a copy of the registry shows whether both are allowed.
+    TenantRegistry trial = tenancies_.registry();
+    FAIRGV_CHECK(trial.set(request.tenant, request.wish, by.owner, by.administrator));
+    FAIRGV_CHECK(trial.set_memory(request.tenant, *request.memory, by.owner, by.administrator,
+                                  tenancies_.memory().capacities()));
+  }
   if (!request.wish.empty()) {
     FAIRGV_TRY(tenant, tenancies_.registry().set(request.tenant, request.wish, by.owner, by.administrator));
     tenancies_.apply_attributes(tenant.value());

@@ -101,7 +101,7 @@ std::string Control::whoami(const control::ControlRequest& request, const Contro
   const TenantRegistry& tenants = needs_.sources.tenancies.registry();
   const auto asked = request.tenant.empty() ? std::nullopt : std::optional(request.tenant);
   control::WhoAmI who =
-      needs_.entrance.look_at({peer.credentials, peer.account, peer.socket, asked}, tenants);
+      needs_.entrance.look_at({peer.credentials, peer.account, peer.socket, asked, request.wish}, tenants);
   // By its own class, which a tenant that is not there yet has not got.
   const TenantRule rule = tenants.rule_of(who.tenant, who.class_name.value_or(""));
   const auto capacities = needs_.sources.tenancies.memory().capacities();

@@ -1,5 +1,6 @@
 # The daemon and the sockets it speaks through.
 add_executable(daemon_test
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/adjustments_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/counted_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/long_command_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/memory_book_test.cpp
@@ -46,6 +47,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/owners_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/peer_process_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/probation_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenant_prospect_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/subordinate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenant_promises_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenants_test.cpp

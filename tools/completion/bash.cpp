@@ -18,7 +18,8 @@ std::string action_for(const CompletedValue& value) {
   if (value.kind == "TENANT") return "tenant";
   if (value.kind == "SESSION|TENANT") return "target";
   if (value.kind == "BENCHMARK") return "benchmark";
-  if (value.kind == "SETTING") return "words weight=";
+  if (value.kind == "SETTING") return "words weight= min= max= class= mem=";
+  if (value.kind == "CLASS") return "words normal latency batch";
   return "none";
 }
 

@@ -41,7 +41,9 @@ std::string action_for(const CompletedValue& value, const std::string& program) 
   } else if (value.kind == "BENCHMARK") {
     action = "_" + program + "_benchmarks";
   } else if (value.kind == "SETTING") {
-    action = "(weight=)";
+    action = "(weight= min= max= class= mem=)";
+  } else if (value.kind == "CLASS") {
+    action = "(normal latency batch)";
   }
   return escaped(value.kind) + ":" + action;
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <optional>
 #include <system_error>
 
 #include "runtime/base/json_fields.hpp"
@@ -29,6 +30,16 @@ const char* participle(Intervention what) {
   return "resumed";
 }
 
+template <class T>
+std::string text_of(const T& value) {
+  using session::to_text;
+  return to_text(value);
+}
+
+std::string text_of(std::uint32_t number) {
+  return std::to_string(number);
+}
+
 Change change_of(Intervention what) {
   Change change;
   switch (what) {
@@ -47,25 +58,27 @@ Change change_of(Intervention what) {
 
 }  // namespace
 
-Result<Change> weight_change(const std::string& tenant, const std::string& text, const std::string& source) {
+Result<Change> tenant_change(const std::string& tenant, const TenantSettings& settings) {
   if (!session::is_tenant_name(tenant)) return session::tenant_name_error(tenant, "the tenant");
-  FAIRGV_TRY(weight, session::parse_weight(text, source));
   Change change;
   change.request.command = ControlRequest::Command::set;
   change.request.tenant = tenant;
-  change.request.wish.weight = weight.value();
-  change.done = fmt::format("{}: weight {}", tenant, weight.value());
-  return change;
-}
-
-Result<Change> memory_change(const std::string& tenant, const std::string& text, const std::string& source) {
-  if (!session::is_tenant_name(tenant)) return session::tenant_name_error(tenant, "the tenant");
-  FAIRGV_TRY(memory, parse_memory_size(text, source));
-  Change change;
-  change.request.command = ControlRequest::Command::set;
-  change.request.tenant = tenant;
-  change.request.memory = memory.value();
-  change.done = fmt::format("{}: memory {}", tenant, to_text(memory.value()));
+  std::string done;
+  const auto take = [&]<class T>(const char* name, const Typed& typed, std::optional<T>& to,
+                                 auto parse) -> Result<void> {
+    if (typed.text.empty()) return {};
+    FAIRGV_TRY(value, parse(typed.text, typed.source));
+    to = value.value();
+    done += fmt::format("{}{} {}", done.empty() ? "" : ", ", name, text_of(*to));
+    return {};
+  };
+  session::TenantWish& wish = change.request.wish;
+  FAIRGV_CHECK(take("weight", settings.weight, wish.weight, session::parse_weight));
+  FAIRGV_CHECK(take("min", settings.min, wish.min, session::parse_min));
+  FAIRGV_CHECK(take("max", settings.max, wish.max, session::parse_max));
+  FAIRGV_CHECK(take("class", settings.service, wish.service, session::parse_service));
+  FAIRGV_CHECK(take("memory", settings.memory, change.request.memory, parse_memory_size));
+  change.done = fmt::format("{}: {}", tenant, done);
   return change;
 }
 

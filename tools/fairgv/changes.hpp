@@ -16,10 +16,23 @@ struct Change {
   std::string done;  // the message when the daemon has agreed
 };
 
-/// An Error names `source`, where the text came from: "weight", "--mem". The tenant's name must be a valid
-/// one.
-Result<Change> weight_change(const std::string& tenant, const std::string& text, const std::string& source);
-Result<Change> memory_change(const std::string& tenant, const std::string& text, const std::string& source);
+/// A typed value, and the name that an Error gives it: "the weight", "--mem". Empty: stays as it is.
+struct Typed {
+  std::string text{};
+  std::string source{};
+};
+
+struct TenantSettings {
+  Typed weight{};
+  Typed min{};
+  Typed max{};
+  Typed service{};
+  Typed memory{};
+};
+
+/// All settings of a tenant in one request, so that all of them hold afterwards or none. The tenant's name
+/// must be a valid one.
+Result<Change> tenant_change(const std::string& tenant, const TenantSettings& settings);
 /// Without a device: the policy of all devices.
 Result<Change> policy_change(const std::string& policy, std::optional<std::uint32_t> device);
 

@@ -10,6 +10,7 @@
 #include "runtime/session/protocol.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
+#include "tools/fairgv/promises.hpp"
 
 namespace fairgv::tools {
 namespace {
@@ -38,6 +39,10 @@ void print_who(const control::WhoAmI& who) {
   line("tenant", who.tenant);
   line("class", who.class_name.value_or("none"));
   line("weight", std::to_string(who.weight));
+  const Promises promises{who.min, who.max, who.service};
+  if (promises.has_min()) line("min", who.min + " of each device, while it has work");
+  if (promises.has_max()) line("max", who.max + " of each device");
+  if (promises.has_service()) line("service", who.service);
   for (std::size_t device = 0; device < who.memory_limits.size(); ++device) {
     line(device == 0 ? "memory" : "",
          fmt::format("{} of device {}", readable_bytes(who.memory_limits[device]), device));
@@ -45,11 +50,9 @@ void print_who(const control::WhoAmI& who) {
 }
 
 int whoami(WhoOptions& options) {
-  if (!options.tenant) {
-    const auto identity = session::identity_from_environment();
-    if (!identity) return fail("whoami", identity.error().message);
-    options.tenant = identity->tenant;
-  }
+  const auto identity = session::identity_from_environment();
+  if (!identity) return fail("whoami", identity.error().message);
+  if (!options.tenant) options.tenant = identity->tenant;
   if (options.tenant && !session::is_tenant_name(*options.tenant)) {
     return fail("whoami", session::tenant_name_error(*options.tenant, "--tenant").message, kMisused);
   }
@@ -58,6 +61,7 @@ int whoami(WhoOptions& options) {
   control::ControlRequest request;
   request.command = control::ControlRequest::Command::whoami;
   request.tenant = options.tenant.value_or("");
+  request.wish = identity->wish;
   const auto answer = control->ask(request);
   if (!answer) return fail("whoami", answer.error().message);
   const auto who = control::parse_whoami(answer.value());

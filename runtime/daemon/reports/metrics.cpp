@@ -97,7 +97,7 @@ void of_uses(Families& families, const Books& books, const char* name, const cha
   }
 }
 
-void add_daemon(Families& families, const DaemonLife& life, Books::Time now) {
+void add_daemon(Families& families, const DaemonLife& life, const TenantRegistry& tenants, Books::Time now) {
   families.begin("fairgv_build_info", "The daemon's version; always 1", MetricType::Gauge);
   families.add({{"version", FAIRGV_VERSION}}, 1.0);
   families.begin("fairgv_uptime_seconds", "For how long this daemon has served, restarts included",
@@ -106,6 +106,14 @@ void add_daemon(Families& families, const DaemonLife& life, Books::Time now) {
   families.begin("fairgv_restarts_total", "How often the daemon was replaced while it served",
                  MetricType::Counter);
   families.add({}, life.restarts);
+  const TenantRegistry::Promised promised = tenants.promised();
+  families.begin("fairgv_promised_share",
+                 "Part of each device that is promised: all guarantees, and the floor of the batch class",
+                 MetricType::Gauge);
+  families.add({}, promised.sum.fraction());
+  families.begin("fairgv_promise_limit_share", "The most of each device that may be promised",
+                 MetricType::Gauge);
+  families.add({}, promised.limit.fraction());
 }
 
 void add_devices(Families& families, const Sources& from) {
@@ -137,9 +145,24 @@ void add_devices(Families& families, const Sources& from) {
   each([&](std::uint32_t device) { return ledger.charged(device); });
 }
 
+void add_promises(Families& families, const Books& books) {
+  of_tenants(families, books, "fairgv_tenant_min_share",
+             "Part of each device that is guaranteed to the tenant while it has work", MetricType::Gauge,
+             [](const TenantEntry& entry) { return entry.tenant.attributes.min.share().fraction(); });
+  of_tenants(families, books, "fairgv_tenant_max_share",
+             "The most of each device that the tenant may use in any second", MetricType::Gauge,
+             [](const TenantEntry& entry) { return entry.tenant.attributes.max.fraction(); });
+  families.begin("fairgv_tenant_class", "The tenant's class of service; always 1", MetricType::Gauge);
+  for (const TenantEntry& entry : books.tenants) {
+    families.add(
+        {{"tenant", entry.tenant.name}, {"class", session::to_text(entry.tenant.attributes.service)}}, 1.0);
+  }
+}
+
 void add_tenants(Families& families, const Books& books) {
   of_tenants(families, books, "fairgv_tenant_weight", "The tenant's weight", MetricType::Gauge,
              [](const TenantEntry& entry) { return std::uint64_t{entry.tenant.attributes.weight}; });
+  add_promises(families, books);
   of_tenants(families, books, "fairgv_sessions", "Programs of the tenant that run", MetricType::Gauge,
              [](const TenantEntry& entry) { return std::uint64_t{entry.sessions}; });
   of_tenants(families, books, "fairgv_paused_sessions",
@@ -246,7 +269,7 @@ void add_usage(Families& families, const UsageWriter::State& usage) {
 std::string metrics_text(const Sources& from, const DaemonLife& life, const Books& books,
                          const std::optional<UsageWriter::State>& usage) {
   Families families;
-  add_daemon(families, life, books.at);
+  add_daemon(families, life, from.tenancies.registry(), books.at);
   add_devices(families, from);
   add_tenants(families, books);
   add_time(families, books);

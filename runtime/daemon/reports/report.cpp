@@ -131,6 +131,12 @@ Report::Tenant tenant_report(const TenantEntry& entry) {
   report.sessions_started = tenant.counts.sessions;
   report.faults = {tenant.counts.crashes, tenant.counts.watchdog, tenant.counts.violations};
   report.paused = tenant.paused;
+  const sched::TenantAttributes& its = tenant.attributes;
+  report.min = session::to_text(its.min);
+  report.max = session::to_text(its.max);
+  report.service = session::to_text(session::ServiceWish{its.service, its.response});
+  report.min_share = its.min.share().fraction();
+  report.max_share = its.max.fraction();
   return report;
 }
 
@@ -156,6 +162,9 @@ Report make_report(const Sources& from, Report::Daemon daemon) {
   report.daemon = std::move(daemon);
   report.daemon.share_window_s = Seconds(UsageWindow::kBucket * UsageWindow::kBuckets).count();
   report.daemon.wait_window_s = Seconds(2 * Waits::kWindow).count();
+  const TenantRegistry::Promised promised = from.tenancies.registry().promised();
+  report.daemon.promised_share = promised.sum.fraction();
+  report.daemon.promise_limit_share = promised.limit.fraction();
   report.devices = device_reports(from);
   for (const TenantEntry& entry : read_books(from).tenants) {
     Report::Tenant each = tenant_report(entry);

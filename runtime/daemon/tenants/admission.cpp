@@ -50,16 +50,17 @@ control::WhoAmI look_at(const TenantRules& rules, const TenantRegistry& tenants,
     who.rule = match_title(*membership->rule) + " (" + rules.matches[*membership->rule].place + ")";
   }
   who.tenant = membership->tenant;
-  const auto admitted =
-      tenants.would_admit(who.tenant, applicant_for(membership.value(), person, rules, owners));
-  if (!admitted) who.refusal = admitted.error().message;
+  const auto prospect =
+      tenants.would_admit(who.tenant, applicant_for(membership.value(), person, rules, owners), guest.wish);
+  if (prospect.refusal) who.refusal = prospect.refusal->message;
   const TenantRule rule = tenants.rule_of(who.tenant, membership->class_name);
   const std::string& class_name = rule.class_name.empty() ? membership->class_name : rule.class_name;
   if (!class_name.empty()) who.class_name = class_name;
-  who.weight = tenants.configured_weight(rule, std::nullopt);
-  for (const Tenant& tenant : tenants.all()) {
-    if (tenant.name == who.tenant && tenant.runs()) who.weight = tenant.attributes.weight;
-  }
+  const sched::TenantAttributes& its = prospect.attributes;
+  who.weight = its.weight;
+  who.min = session::to_text(its.min);
+  who.max = session::to_text(its.max);
+  who.service = session::to_text(session::ServiceWish{its.service, its.response});
   return who;
 }
 

@@ -27,6 +27,7 @@ struct Guest {
   Account account;
   int socket;                        // of the connection
   std::optional<std::string> asked;  // the tenant; none: its own
+  session::TenantWish wish{};        // look_at()
 };
 
 /// The guest's tenant. An Error if the rules forbid it; only the registry knows whether the tenant takes the

@@ -23,6 +23,16 @@ TenantRule TenantRegistry::rule_of(const std::string& name) const {
   return rules_.of(name, found == tenants_.end() ? std::string() : found->second.class_name);
 }
 
+/// The tenant with what is remembered of it, or a new one.
+Tenant TenantRegistry::known(const std::string& name) const {
+  const auto found = tenants_.find(name);
+  if (found != tenants_.end()) return found->second;
+  Tenant tenant;
+  tenant.name = name;
+  return tenant;
+}
+
+/// The weight that the configuration gives to a program that asks for `asked`.
 std::uint32_t TenantRegistry::configured_weight(const TenantRule& rule,
                                                 std::optional<std::uint32_t> asked) const {
   if (rule.weight) return *rule.weight;
@@ -134,12 +144,9 @@ Result<void> TenantRegistry::may_join(const std::string& name, const Applicant& 
   return {};
 }
 
-Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& who,
-                                    const session::TenantWish& wish, std::optional<MemorySize> asked_memory) {
-  FAIRGV_CHECK(may_join(name, who));
-  const auto found = tenants_.find(name);
-  Tenant tenant = found == tenants_.end() ? Tenant{} : found->second;
-  tenant.name = name;
+Result<Tenant> TenantRegistry::with_session(Tenant tenant, const Applicant& who,
+                                            const session::TenantWish& wish,
+                                            std::optional<MemorySize> asked_memory) const {
   // A name may pass to another user, whom the previous user's pause does not bind.
   if (tenant.uid != who.uid && tenant.paused && !tenant.paused->administrator) tenant.paused.reset();
   tenant.uid = who.uid;
@@ -151,18 +158,33 @@ Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& wh
   tenant.asked.update(wish);
   if (asked_memory) tenant.asked_memory = asked_memory;
   tenant.attributes = attributes_of(tenant);
-  if (!who.runs_already) {
-    FAIRGV_CHECK(allows(tenant, wish, who.administrator));
-    if (auto fit = fits(tenant); !fit) {
-      if (rules_.refuse_overbooked || tenant.attributes.min.share() > tenant.attributes.max)
-        return fit.error();
-      tenant.set.min = sched::Reservation{};
-      tenant.set.service = session::ServiceWish{sched::ServiceClass::batch};
-      tenant.attributes = attributes_of(tenant);
-    }
+  if (who.runs_already) return tenant;
+  FAIRGV_CHECK(allows(tenant, wish, who.administrator));
+  if (auto fit = fits(tenant); !fit) {
+    if (rules_.refuse_overbooked || tenant.attributes.min.share() > tenant.attributes.max) return fit.error();
+    tenant.set.min = sched::Reservation{};
+    tenant.set.service = session::ServiceWish{sched::ServiceClass::batch};
+    tenant.attributes = attributes_of(tenant);
   }
-  if (tenant.id == TenantId{}) tenant.id = TenantId{++last_id_};
-  return tenants_[name] = tenant;
+  return tenant;
+}
+
+Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& who,
+                                    const session::TenantWish& wish, std::optional<MemorySize> asked_memory) {
+  FAIRGV_CHECK(may_join(name, who));
+  FAIRGV_TRY(tenant, with_session(known(name), who, wish, asked_memory));
+  if (tenant->id == TenantId{}) tenant->id = TenantId{++last_id_};
+  return tenants_[name] = tenant.value();
+}
+
+TenantRegistry::Prospect TenantRegistry::would_admit(const std::string& name, const Applicant& who,
+                                                     const session::TenantWish& wish) const {
+  Tenant tenant = known(name);
+  const auto may = may_join(name, who);
+  const auto joined = may ? with_session(tenant, who, wish, {}) : Result<Tenant>(may.error());
+  if (joined) return {joined->attributes};
+  if (!tenant.runs()) tenant.class_name = who.class_name;
+  return {attributes_of(tenant), joined.error()};
 }
 
 void TenantRegistry::retire(TenantId id) {

@@ -129,16 +129,22 @@ class TenantRegistry {
   void pause(TenantId id, const control::Pause& pause);
   void resume(TenantId id);
 
+  struct Prospect {
+    sched::TenantAttributes attributes;  // of the tenant with it; where it is refused, without it
+    std::optional<Error> refusal{};
+  };
   /// Whether join() would let it in now.
-  Result<void> would_admit(const std::string& name, const Applicant& who) const {
-    return may_join(name, who);
-  }
+  Prospect would_admit(const std::string& name, const Applicant& who, const session::TenantWish& wish) const;
   /// The rule that holds for a tenant, known or not, by its own table and its class.
   TenantRule rule_of(const std::string& name, const std::string& class_name) const {
     return rules_.of(name, class_name);
   }
-  /// The weight that the configuration gives to a program that asks for `asked`.
-  std::uint32_t configured_weight(const TenantRule& rule, std::optional<std::uint32_t> asked) const;
+
+  struct Promised {
+    sched::Share sum;  // of each device: all guarantees, and the floor of the batch class
+    sched::Share limit;
+  };
+  Promised promised() const { return {promised_to_others(""), rules_.promise_limit}; }
 
   /// New rules from a configuration that was read again. Weights follow.
   void configure(TenantRules rules);
@@ -162,6 +168,11 @@ class TenantRegistry {
   Result<void> may_use(const std::string& name, const Applicant& who) const;
   Result<void> may_join(const std::string& name, const Applicant& who) const;
   TenantRule rule_of(const std::string& name) const;
+  std::uint32_t configured_weight(const TenantRule& rule, std::optional<std::uint32_t> asked) const;
+  Tenant known(const std::string& name) const;
+  /// The tenant as it is with one more session. What is known of it is in `tenant`.
+  Result<Tenant> with_session(Tenant tenant, const Applicant& who, const session::TenantWish& wish,
+                              std::optional<MemorySize> asked_memory) const;
   sched::TenantAttributes attributes_of(const Tenant& tenant) const;
   Result<void> allows(const Tenant& tenant, const session::TenantWish& wish, bool administrator) const;
   Result<void> fits(const Tenant& tenant) const;

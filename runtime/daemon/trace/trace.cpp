@@ -91,7 +91,8 @@ void Trace::take_turns() {
       if (!known_.contains(turn.session)) continue;
       next_.turns.push_back({turn.session.value, device, ns_of(turn.wanted), ns_of(turn.granted),
                              ns_of(turn.ended), static_cast<std::uint64_t>(turn.charged.count()),
-                             static_cast<std::uint64_t>(turn.slice.count()), turn.over ? 1U : 0U});
+                             static_cast<std::uint64_t>(turn.slice.count()), turn.over ? 1U : 0U,
+                             turn.promised ? 1U : 0U, static_cast<std::uint64_t>(turn.in_flight.count())});
     }
   }
 }

@@ -317,7 +317,9 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
                                                              .wanted = place.waiting_since,
                                                              .slice = slice,
                                                              .granted = now,
-                                                             .charged_until = now});
+                                                             .charged_until = now,
+                                                             .promised = next.promised,
+                                                             .in_flight = next.in_flight});
   if (by_clock) {
     turn.ends = now + next.slice;
   } else if (endless) {

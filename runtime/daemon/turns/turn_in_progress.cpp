@@ -56,7 +56,7 @@ TurnInProgress::Window TurnInProgress::end_expected() const {
 }
 
 TracedTurn TurnInProgress::traced(Time now, bool over) const {
-  return {place.session, place.device, wanted, granted, now, charged, slice, over};
+  return {place.session, place.device, wanted, granted, now, charged, slice, over, promised, in_flight};
 }
 
 }  // namespace fairgv::daemon

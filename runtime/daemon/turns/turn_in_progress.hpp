@@ -50,6 +50,8 @@ struct TurnInProgress {
   bool announced = false;                 // to the worker that is likely to be next
   bool taken_back = false;                // the daemon took it back, its worker did not give it back
   bool known_before = false;              // to the earlier dispatcher
+  bool promised = false;                  // it serves a guarantee
+  Duration in_flight{0};                  // the bound that its worker was told
   std::optional<Time> obstructs_since{};  // when others began to wait without a pause
 
   /// A turn that an earlier dispatcher has granted; `books` are that dispatcher's, if it knew of the turn.

@@ -22,6 +22,8 @@ struct TracedTurn {
   sched::Duration charged{0};
   sched::Duration slice{0};  // 0: without an end
   bool over = true;
+  bool promised = false;         // it serves a guarantee
+  sched::Duration in_flight{0};  // the most device time in flight, as predicted; 0: no bound
 };
 
 class TurnLog {

@@ -129,6 +129,11 @@ TEST_F(SystemBooks, MetricsOfRealTenantsAreToldInPrometheusFormat) {
     EXPECT_TRUE(told.sampled.contains(family)) << family << " has no sample";
   }
   EXPECT_EQ(told.of("fairgv_tenant_weight{tenant=\"alice\"}"), 2);
+  EXPECT_EQ(told.of("fairgv_tenant_min_share{tenant=\"alice\"}"), 0);
+  EXPECT_EQ(told.of("fairgv_tenant_max_share{tenant=\"alice\"}"), 1);
+  EXPECT_EQ(told.of("fairgv_tenant_class{tenant=\"alice\",class=\"normal\"}"), 1);
+  EXPECT_EQ(told.of("fairgv_promised_share"), 0.05);
+  EXPECT_EQ(told.of("fairgv_promise_limit_share"), 0.9);
   EXPECT_EQ(told.of("fairgv_sessions{tenant=\"bob\"}"), 1);
   EXPECT_EQ(told.of("fairgv_session_faults_total{tenant=\"victim\",reason=\"crash\"}"), 1);
   EXPECT_EQ(told.of("fairgv_session_faults_total{tenant=\"bob\",reason=\"crash\"}"), 0);

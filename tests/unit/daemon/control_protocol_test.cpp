@@ -1,6 +1,7 @@
 // The messages between tools and the daemon: requests, outcomes and reports.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -18,12 +19,24 @@ namespace {
 
 using Command = ControlRequest::Command;
 
+const session::TenantWish kWholeWish{
+    .weight = 4,
+    .min = sched::Reservation{std::chrono::milliseconds(5), std::chrono::milliseconds(40)},
+    .max = sched::Share{500'000},
+    .service = session::ServiceWish{sched::ServiceClass::latency, std::chrono::milliseconds(3)}};
+
 TEST(ControlProtocol, RequestsArriveAsTheyWereSent) {
   const auto set = parse_control_request(to_text(ControlRequest{Command::set, "bob", {.weight = 4}}));
   ASSERT_TRUE(set) << set.error().message;
   EXPECT_EQ(set->command, Command::set);
   EXPECT_EQ(set->tenant, "bob");
   EXPECT_EQ(set->wish.weight, 4u);
+  ControlRequest all{Command::set, "bob", kWholeWish};
+  all.memory = MemorySize{};
+  const auto parts = parse_control_request(to_text(all));
+  ASSERT_TRUE(parts) << parts.error().message;
+  EXPECT_EQ(parts->wish, kWholeWish);
+  EXPECT_TRUE(parts->memory);
   EXPECT_EQ(parse_control_request(to_text(ControlRequest{Command::stop, ""}))->command, Command::stop);
   EXPECT_EQ(parse_control_request(to_text(ControlRequest{}))->command, Command::ps);
   ControlRequest policy;
@@ -64,6 +77,8 @@ TEST(ControlProtocol, BadRequestsAreRefused) {
        {"", "{}", R"({"command":"format"})", R"({"command":"set"})",
         R"({"command":"set","tenant":"a b","weight":1})", R"({"command":"set","tenant":"a","weight":0})",
         R"({"command":"set","tenant":"a","weight":"abc"})", R"({"command":"policy"})",
+        R"({"command":"set","tenant":"a","weight":1,"min":"half"})",
+        R"({"command":"set","tenant":"a","max":"0%"})", R"({"command":"whoami","service":"best"})",
         R"({"command":"policy","policy":"fair","device":-1})", R"({"command":"whoami","tenant":"a b"})"}) {
     EXPECT_FALSE(parse_control_request(text)) << text;
   }
@@ -109,17 +124,26 @@ TEST(ControlProtocol, AnAnswerToWhoamiArrivesAsItWasSent) {
   who.tenant = "a";
   who.class_name = "gold";
   who.weight = 3;
+  who.min = "20%";
+  who.max = "50%";
+  who.service = "latency:5ms";
   who.memory_limits = {7};
   who.administrator = true;
   const auto read = parse_whoami(to_text(who));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_text(read.value()), to_text(who));
+  EXPECT_EQ(read->service, "latency:5ms");
   EXPECT_FALSE(read->refusal);
+  auto older = nlohmann::json::parse(to_text(who));
+  ASSERT_EQ(older.erase("min") + older.erase("max") + older.erase("service"), 3u);
+  EXPECT_EQ(parse_whoami(older.dump())->min, "");
   EXPECT_EQ(parse_config_answer(config_text("[device]\n")).value(), "[device]\n");
   ControlRequest request;
   request.command = Command::whoami;
   request.tenant = "a";
+  request.wish = kWholeWish;
   EXPECT_EQ(parse_control_request(to_text(request))->tenant, "a");
+  EXPECT_EQ(parse_control_request(to_text(request))->wish, kWholeWish);
   for (const auto command : {Command::reload, Command::config}) {
     request.command = command;
     EXPECT_EQ(parse_control_request(to_text(request))->command, command);
@@ -129,6 +153,8 @@ TEST(ControlProtocol, AnAnswerToWhoamiArrivesAsItWasSent) {
 Report full_report(std::size_t tenants) {
   Report report;
   report.daemon = {42, "0.1.0", "/run/fairgv/fairgvd.sock", 1.5, 6.0};
+  report.daemon.promised_share = 0.25;
+  report.daemon.promise_limit_share = 0.9;
   report.devices = {{0, "PoCL", "cpu", "tenant0"}, {1, "PoCL", "other", std::nullopt}};
   for (std::size_t i = 0; i < tenants; ++i) {
     Report::Tenant tenant;
@@ -156,6 +182,11 @@ Report full_report(std::size_t tenants) {
     tenant.use = {use, {}};
     tenant.sessions_started = 4;
     tenant.faults = {1, 2, 3};
+    tenant.min = "20%";
+    tenant.max = "50%";
+    tenant.service = "latency:5ms";
+    tenant.min_share = 0.2;
+    tenant.max_share = 0.5;
     report.tenants.push_back(tenant);
   }
   report.kills = {{7, "tenant0", 1'000, 4711, "prog", "its worker\nwas killed", 3.5}};
@@ -185,6 +216,11 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(tenant.use[0].memory_byte_s, 1.5);
   EXPECT_EQ(tenant.sessions_started, 4u);
   EXPECT_EQ(tenant.faults.violations, 3u);
+  EXPECT_EQ(tenant.min + " " + tenant.max + " " + tenant.service, "20% 50% latency:5ms");
+  EXPECT_EQ(tenant.min_share, 0.2);
+  EXPECT_EQ(tenant.max_share, 0.5);
+  EXPECT_EQ(read->daemon.promised_share, 0.25);
+  EXPECT_EQ(read->daemon.promise_limit_share, 0.9);
   EXPECT_EQ(tenant.sessions[0].uid, 1'001u);
   EXPECT_EQ(tenant.sessions[0].age_s, 2.5);
   EXPECT_EQ(tenant.sessions[0].device_time_ns, (std::vector<std::uint64_t>{7, UINT64_MAX}));
@@ -205,7 +241,14 @@ TEST(ControlProtocol, AnOlderDaemonsReportWithoutTheNewerFieldsIsRead) {
   ASSERT_EQ(session.erase("long_commands") + session.erase("interactive"), 2u);
   ASSERT_EQ(session.erase("uid") + session.erase("age_s") + json.erase("kills"), 3u);
   ASSERT_EQ(session.erase("compiles") + session.erase("waits_for"), 2u);
-  ASSERT_EQ(json["tenants"][0].erase("use") + json["daemon"].erase("restarts"), 2u);
+  ASSERT_EQ(json["tenants"][0].erase("use") + json["tenants"][0].erase("min_share"), 2u);
+  ASSERT_EQ(json["daemon"].erase("promise_limit_share"), 1u);
+  const auto without_promises = parse_report(json.dump());
+  ASSERT_TRUE(without_promises) << without_promises.error().message;
+  EXPECT_EQ(without_promises->tenants[0].min, "");
+  EXPECT_EQ(without_promises->tenants[0].max_share, 1.0);
+  EXPECT_EQ(without_promises->daemon.promise_limit_share, 0.0);
+  ASSERT_EQ(json["daemon"].erase("restarts"), 1u);
   const auto read = parse_report(json.dump());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->tenants[0].sessions[0].long_commands.empty());

@@ -55,6 +55,8 @@ TEST(BashCompletion, ValuesAreOffered) {
   EXPECT_EQ(completed("fairgv ps --socket /usr/bin/en"), completed("fairgv config check /usr/bin/en"));
   EXPECT_TRUE(has(completed("fairgv ps --socket /usr/bin/en"), "/usr/bin/env"));
   EXPECT_EQ(completed("fairgv set alice we"), Words{"weight="});
+  EXPECT_EQ(completed("fairgv set alice m"), (Words{"max=", "mem=", "min="}));
+  EXPECT_EQ(completed("fairgv run --class "), (Words{"batch", "latency", "normal"}));
   EXPECT_EQ(completed("fairgv ps --socket = /usr/bin/env --js"), Words{"--json"}) << "goes on behind a value";
 }
 
@@ -111,6 +113,7 @@ TEST(ZshCompletion, CompletesCommandsOptionsAndValues) {
       {"fairgv config sh", "fairgv config show"},
       {"fairgv ps --wat", "fairgv ps --watch"},
       {"fairgv set --policy fif", "fairgv set --policy fifo"},
+      {"fairgv run --class lat", "fairgv run --class latency"},
   };
   for (const auto& [line, expected] : lines) {
     const Shown shown = typed_in_zsh(line, expected);

@@ -136,6 +136,32 @@ TEST(PsTable, OfAnOlderDaemonSaysThatItDoesNotKnow) {
   EXPECT_EQ(lines.at(1), "  -    -      -");
 }
 
+TEST(PsTable, ShowsPromisesInColumnsThatAreThereOnlyIfATenantHasOne) {
+  control::Report report = top::promised_report();
+  for (const std::size_t width : {80U, 100U, 130U}) {
+    const auto lines = ps_lines(report, view_of(width));
+    for (const std::string& line : lines) EXPECT_LE(top::width_of(line), width) << line;
+    const auto heading = line_with(lines, "weight");
+    for (const char* title : {"min", "max", "class"})
+      EXPECT_NE(lines.at(heading).find(title), std::string::npos) << title << " in " << lines[heading];
+    EXPECT_NE(lines.at(line_with(lines, "alice")).find("5ms/20ms 75%"), std::string::npos);
+    EXPECT_NE(lines.at(line_with(lines, "carol")).find(" batch "), std::string::npos);
+    EXPECT_EQ(lines.at(line_with(lines, "bob  ")).find("none"), std::string::npos);
+  }
+  report.tenants[2].service = "normal";
+  const auto lines = ps_lines(report, view_of());
+  EXPECT_EQ(joined(lines).find("class"), std::string::npos) << "all are of the same";
+  EXPECT_NE(joined(lines).find("│"), std::string::npos) << "there is room for bars";
+  EXPECT_EQ(joined(ps_lines(ps_report(), view_of())).find(" min "), std::string::npos) << "an older daemon";
+}
+
+TEST(PsTable, HasPromisesAsColumnsOfSessionsToo) {
+  const auto lines = ps_sessions(top::promised_report(), {"min", "max", "class"}, view_of(80, "min"));
+  EXPECT_EQ(lines.at(1), "5ms/20ms  75% normal");
+  EXPECT_EQ(lines.at(2), "    none 100% normal");
+  EXPECT_EQ(ps_sessions(top::top_report(), {"min"}, view_of()).at(1), "  -");
+}
+
 TEST(PsTable, WithoutTenantsSaysSo) {
   control::Report report;
   report.devices.resize(1);

@@ -1,6 +1,7 @@
 // The effect of keys and of the daemon's answers on the screen of `fairgv top`.
 #include <gtest/gtest.h>
 
+#include "sched/policies/registry.hpp"
 #include "tests/unit/top/report.hpp"
 #include "tools/fairgv/top/controller.hpp"
 
@@ -61,6 +62,22 @@ TEST_F(TopKeys, ChangeAWeightAfterYes) {
   EXPECT_FALSE(screen().message_warns);
 }
 
+TEST(Changes, OfATenantAreOneRequest) {
+  const auto change = tenant_change("bob", {.weight = {"7", "w"},
+                                            .min = {"20%", "min"},
+                                            .max = {"50%", "max"},
+                                            .service = {"latency:5ms", "class"},
+                                            .memory = {"1GiB", "mem"}});
+  ASSERT_TRUE(change) << change.error().message;
+  EXPECT_EQ(to_text(change->request),
+            R"({"command":"set","max":"50%","memory":"1GiB","min":"20%","service":"latency:5ms",)"
+            R"("tenant":"bob","weight":7})");
+  EXPECT_EQ(change->done, "bob: weight 7, min 20%, max 50%, class latency:5ms, memory 1GiB");
+  const auto wrong = tenant_change("bob", {.weight = {"7", "w"}, .min = {"200%", "--min"}});
+  ASSERT_FALSE(wrong);
+  EXPECT_TRUE(wrong.error().message.starts_with("--min is '200%'")) << wrong.error().message;
+}
+
 TEST_F(TopKeys, ChangeAQuota) {
   type("m512MiB");
   press(Key::Kind::enter);
@@ -76,11 +93,12 @@ TEST_F(TopKeys, ChangeAPolicyFromTheListThatThereIs) {
   EXPECT_EQ(screen().typed, "fifo");
   press(Key::Kind::up);
   press(Key::Kind::up);
-  EXPECT_EQ(screen().typed, "cosched");
+  const std::string last(sched::all_policies().back().name);
+  EXPECT_EQ(screen().typed, last);
   press(Key::Kind::enter);
   const Step step = type("y");
   ASSERT_TRUE(step.change);
-  EXPECT_EQ(to_text(step.change->request), R"({"command":"policy","device":0,"policy":"cosched"})");
+  EXPECT_EQ(to_text(step.change->request), R"({"command":"policy","device":0,"policy":")" + last + R"("})");
 }
 
 TEST_F(TopKeys, EndAllSessionsOfATenantAfterYes) {

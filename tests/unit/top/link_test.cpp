@@ -48,7 +48,7 @@ struct TopLink : ::testing::Test {
     ASSERT_TRUE(control::send_answer(peer, text));
     link->readable(now);
   }
-  static Change weight_of_bob() { return weight_change("bob", "7", "w").value(); }
+  static Change weight_of_bob() { return tenant_change("bob", {.weight = {"7", "w"}}).value(); }
 
   harness::TemporaryFolder folder;
   std::optional<Listener> listener;

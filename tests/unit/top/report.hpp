@@ -32,4 +32,20 @@ inline control::Report top_report() {
   return report;
 }
 
+/// The same; alice has a guarantee and a ceiling, carol is of the batch class.
+inline control::Report promised_report() {
+  control::Report report = top_report();
+  for (control::Report::Tenant& tenant : report.tenants) {
+    tenant.min = "none";
+    tenant.max = "100%";
+    tenant.service = "normal";
+  }
+  report.tenants[0].min = "5ms/20ms";
+  report.tenants[0].min_share = 0.25;
+  report.tenants[0].max = "75%";
+  report.tenants[0].max_share = 0.75;
+  report.tenants[2].service = "batch";
+  return report;
+}
+
 }  // namespace fairgv::tools::top

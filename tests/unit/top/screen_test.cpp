@@ -73,6 +73,20 @@ TEST(TopScreen, ShowsEverythingThatTheIssueAsksForAt80Columns) {
   }
 }
 
+TEST(TopScreen, ShowsPromisesOnlyIfATenantHasThem) {
+  const View view = make_view(promised_report(), {}, {});
+  for (const ColumnId id : {ColumnId::min, ColumnId::max, ColumnId::service}) {
+    EXPECT_TRUE(has(columns_for(110, view), id));
+    EXPECT_FALSE(has(columns_for(110, make_view(top_report(), {}, {})), id));
+  }
+  Screen screen = screen_of(promised_report());
+  const std::string text = joined(render(screen, {24, 110}, Glyphs::ascii));
+  for (const char* part : {" min ", " max ", " class ", "5ms/20ms", " 75% ", " batch ", "[", "]"})
+    EXPECT_TRUE(contains(text, part)) << part << " in\n" << text;
+  EXPECT_FALSE(contains(text, "100%")) << text;
+  EXPECT_FALSE(contains(text, "none")) << text;
+}
+
 TEST(TopScreen, KeepsNamesAndSharesOnTheNarrowestScreen) {
   const auto columns = columns_for(kLeastSize.columns);
   EXPECT_TRUE(has(columns, ColumnId::tenant) && has(columns, ColumnId::share) && has(columns, ColumnId::bar));
@@ -81,10 +95,12 @@ TEST(TopScreen, KeepsNamesAndSharesOnTheNarrowestScreen) {
 TEST(TopScreen, HeadsEachColumnWhereItStands) {
   for (std::size_t width = kLeastSize.columns; width < 200; ++width) {
     const auto columns = columns_for(width);
-    const View view = make_view(top_report(), {}, {});
-    EXPECT_EQ(width_of(heading(columns, {})),
-              width_of(row_line(columns, view.devices[0].rows[0], false, Glyphs::eighths)));
-    EXPECT_LE(width_of(heading(columns, {})), width);
+    const View view = make_view(promised_report(), {}, {});
+    for (const auto& each : {columns, columns_for(width, view)}) {
+      EXPECT_EQ(width_of(heading(each, {})),
+                width_of(row_line(each, view.devices[0].rows[0], false, Glyphs::eighths)));
+      EXPECT_LE(width_of(heading(each, {})), width);
+    }
   }
 }
 

@@ -60,16 +60,24 @@ TEST(TopText, PadsAndCutsToTheWidth) {
 }
 
 TEST(TopBar, MarksWhatIsDueAndFillsWhatIsUsed) {
-  EXPECT_EQ(text_of(bar(0.25, 0.5, 8, Glyphs::ascii)), "##..|...");
-  EXPECT_EQ(text_of(bar(0.5, 0.5, 8, Glyphs::ascii)), "####|...");
-  EXPECT_EQ(text_of(bar(1, 1, 8, Glyphs::ascii)), "########");
-  EXPECT_EQ(text_of(bar(0, 0, 8, Glyphs::ascii)), "........");
-  EXPECT_EQ(text_of(bar(0.25, 0.5, 8, Glyphs::blocks)), "██··│···");
-  EXPECT_EQ(text_of(bar(3.0 / 16, 0.5, 8, Glyphs::eighths)), "█▌··│···");
+  EXPECT_EQ(text_of(bar(0.25, {0.5}, 8, Glyphs::ascii)), "##..|...");
+  EXPECT_EQ(text_of(bar(0.5, {0.5}, 8, Glyphs::ascii)), "####|...");
+  EXPECT_EQ(text_of(bar(1, {1}, 8, Glyphs::ascii)), "########");
+  EXPECT_EQ(text_of(bar(0, {0}, 8, Glyphs::ascii)), "........");
+  EXPECT_EQ(text_of(bar(0.25, {0.5}, 8, Glyphs::blocks)), "██··│···");
+  EXPECT_EQ(text_of(bar(3.0 / 16, {0.5}, 8, Glyphs::eighths)), "█▌··│···");
+}
+
+TEST(TopBar, MarksGuaranteeAndCeilingWhereTheyAreInForce) {
+  EXPECT_EQ(text_of(bar(0.25, {0.5, 0.25, 0.75}, 8, Glyphs::ascii)), "##[.|.].");
+  EXPECT_EQ(text_of(bar(1, {0.5, 0.25, 0.75}, 8, Glyphs::blocks)), "██[█│█]█");
+  EXPECT_EQ(text_of(bar(0, {0.5, 0, 1}, 8, Glyphs::ascii)), "....|...");
+  EXPECT_EQ(text_of(bar(0, {0.5, 0.5, 0.5}, 8, Glyphs::ascii)), "....|...") << "what is due goes first";
+  EXPECT_EQ(text_of(bar(0, {0.75, 0.5, 0.5}, 8, Glyphs::ascii)), "....].|.");
 }
 
 TEST(TopBar, ShowsWhatIsUsedBeyondTheMarkAsExcess) {
-  EXPECT_EQ(bar(0.75, 0.5, 8, Glyphs::ascii),
+  EXPECT_EQ(bar(0.75, {0.5}, 8, Glyphs::ascii),
             (Line{{"####", Style::used}, {"|", Style::entitled}, {"#", Style::excess}, {"..", Style::dim}}));
 }
 
@@ -79,11 +87,12 @@ TEST(TopBar, IsAsWideAsItShouldBeWhateverTheShares) {
   for (int i = 0; i < 2'000; ++i) {
     const std::size_t width = random() % 60;
     for (const Glyphs glyphs : {Glyphs::ascii, Glyphs::blocks, Glyphs::eighths}) {
-      const double used = share(random), due = share(random);
-      EXPECT_EQ(width_of(bar(used, due, width, glyphs)), width) << used << ' ' << due;
+      const double used = share(random), due = share(random), min = share(random), max = share(random);
+      EXPECT_EQ(width_of(bar(used, {due, min, max}, width, glyphs)), width)
+          << used << ' ' << due << ' ' << min << ' ' << max;
     }
   }
-  EXPECT_EQ(width_of(bar(0.0 / 0.0, 0.0 / 0.0, 8, Glyphs::eighths)), 8u);
+  EXPECT_EQ(width_of(bar(0.0 / 0.0, {0.0 / 0.0}, 8, Glyphs::eighths)), 8u);
 }
 
 }  // namespace

@@ -130,5 +130,17 @@ TEST(TopOnce, WritesWhatIsNotKnownAsNull) {
   EXPECT_EQ(json["devices"][0]["holder"], "bob");
 }
 
+TEST(TopView, OfPromisesIsForScriptsAlwaysWhole) {
+  const nlohmann::json json = to_json(make_view(promised_report(), {}, {SortKey::tenant}));
+  const nlohmann::json& alice = json["devices"][0]["tenants"][0];
+  EXPECT_EQ(alice["min"], "5ms/20ms");
+  EXPECT_EQ(alice["min_share"], 0.25);
+  EXPECT_EQ(alice["max_share"], 0.75);
+  const nlohmann::json& bob = json["devices"][0]["tenants"][1];
+  EXPECT_EQ(bob["min"], "none");
+  EXPECT_EQ(bob["max"], "100%");
+  EXPECT_EQ(bob["service"], "normal");
+}
+
 }  // namespace
 }  // namespace fairgv::tools::top

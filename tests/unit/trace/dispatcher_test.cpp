@@ -49,6 +49,29 @@ TEST_F(TracedTurns, SayWhenTheyWereWantedGrantedAndOver) {
   EXPECT_FALSE(turns[1].over);
 }
 
+TEST_F(TracedTurns, SayWhetherTheyServeAGuarantee) {
+  dispatcher.log().turn_on(true);
+  dispatcher.add_tenant(TenantId{1}, {.weight = 1, .min = {20ms, 50ms}}, now);
+  dispatcher.add_tenant(TenantId{2}, {.weight = 1}, now);
+  FakeWorker& first = workers.emplace_back();
+  FakeWorker& second = workers.emplace_back();
+  dispatcher.add_session(SessionId{1}, TenantId{1}, {first.turn, nullptr, first.header}, now);
+  dispatcher.add_session(SessionId{2}, TenantId{2}, {second.turn, nullptr, second.header}, now);
+  want(1, first);
+  want(2, second);
+  for (int i = 0; i < 40; ++i) {
+    const bool by_second = second.state() == State::held;
+    run(by_second ? 2 : 1, by_second ? second : first, 6ms, true);
+  }
+  std::size_t promised = 0, by_weight = 0;
+  for (const TracedTurn& turn : take()) {
+    EXPECT_FALSE(turn.promised && turn.session == SessionId{2});
+    if (turn.session == SessionId{1}) ++(turn.promised ? promised : by_weight);
+  }
+  EXPECT_GT(promised, 0u);
+  EXPECT_GT(by_weight, 0u) << "beyond its guarantee it has turns by its weight";
+}
+
 TEST_F(TracedTurns, ComeAgainWhileTheyAreNotOverAndOnceWhenTheyAre) {
   dispatcher.log().turn_on(true);
   FakeWorker& worker = add(1);

@@ -15,7 +15,7 @@ control::TraceReport sample() {
   report.devices = {"Device"};
   report.sessions = {{3, "alice", 4711, "prog"}};
   report.names = {{3, 1, "kernel"}};
-  report.turns = {{3, 0, 1'000, 2'000, 3'000, 900, 6'000'000, 0}};
+  report.turns = {{3, 0, 1'000, 2'000, 3'000, 900, 6'000'000, 0, 1, 2'500'000}};
   report.commands = {{3, 1, {2'100, 2'900, 64, 7, 2, {8, 4, 2}, 5, 6, TracedCommand::kPart, 3}}};
   report.calls = {{3, 1, {2'000, 2'950, TracedCall::kWaited, 0}}};
   report.memory = {{"alice", 0, 1 << 20}};
@@ -32,6 +32,8 @@ TEST(TraceReport, IsTheSameAfterItsWay) {
   EXPECT_EQ(read->names[0].name, "kernel");
   EXPECT_EQ(read->turns[0].slice_ns, 6'000'000u);
   EXPECT_EQ(read->turns[0].over, 0u);
+  EXPECT_EQ(read->turns[0].promised, 1u);
+  EXPECT_EQ(read->turns[0].in_flight_ns, 2'500'000u);
   EXPECT_EQ(read->commands[0].command.grid[2], 2u);
   EXPECT_EQ(read->commands[0].command.device, 6);
   EXPECT_EQ(read->commands[0].command.waited_for, 3);

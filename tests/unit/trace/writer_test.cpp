@@ -163,7 +163,7 @@ TEST_F(TraceWriterTest, QuotesNamesThatPeopleChose) {
   TraceReport report = base();
   report.sessions = {{7, "al\"ice", 4711, "pr\\og\n"}};
   report.names = {{7, 1, "a \"kernel\" {}"}};
-  report.turns = {{7, 0, 1'000, 2'000, 3'007, 900, 6'000'000, 1}};
+  report.turns = {{7, 0, 1'000, 2'000, 3'007, 900, 6'000'000, 1, 1, 2'500'000}};
   report.commands = {command(TracedCommand::kLaunch, 2'100, 2'200)};
   report.commands.push_back(report.commands[0]);
   report.commands[1].name = 0;
@@ -179,6 +179,8 @@ TEST_F(TraceWriterTest, QuotesNamesThatPeopleChose) {
   EXPECT_EQ((*grant)["name"], "al\"ice");
   EXPECT_EQ((*grant)["args"]["program"], "pr\\og\n");
   EXPECT_DOUBLE_EQ((*grant)["dur"].get<double>(), 1.007);
+  EXPECT_EQ((*grant)["args"]["promised"], true);
+  EXPECT_EQ((*grant)["args"]["in_flight_us"], 2'500.0);
 }
 
 TEST_F(TraceWriterTest, SaysWhatWasLost) {

@@ -98,10 +98,10 @@ void add_ps(CLI::App& app, Action& action) {
   auto* const json = command->add_flag("--json", options.json, "For scripts");
   command->add_flag("--watch", options.watch, "Again every second");
   command
-      ->add_option(
-          "--format", options.format,
-          "Only the sessions, with these columns: session, tenant, weight, user, pid, worker, state, "
-          "interactive, age, time, memory, program")
+      ->add_option("--format", options.format,
+                   "Only the sessions, with these columns: session, tenant, weight, min, max, class, user, "
+                   "pid, worker, state, "
+                   "interactive, age, time, memory, program")
       ->delimiter(',')
       ->check(known_column)
       ->type_name("COLUMN,...")

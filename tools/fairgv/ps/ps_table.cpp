@@ -8,6 +8,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "tools/fairgv/promises.hpp"
 #include "tools/fairgv/ps/long_commands.hpp"
 #include "tools/fairgv/top/text.hpp"
 
@@ -20,6 +21,7 @@ using top::pad_right;
 
 constexpr std::size_t kLeastWidth = 80;
 constexpr std::size_t kBarWidth = 12;
+constexpr std::size_t kLeastBarWidth = 5;
 constexpr std::size_t kTenantWidth = 16;  // in the tables of devices, at least
 constexpr std::size_t kWidestTenant = 40;
 
@@ -59,6 +61,11 @@ std::string state_of(const SessionRow& row) {
   return row.session->compiles ? "compiling" : row.session->state;
 }
 
+/// An older daemon does not say.
+std::string or_unknown(const std::string& text) {
+  return text.empty() ? "-" : text;
+}
+
 struct SessionColumn {
   const char* name;
   const char* title;
@@ -77,6 +84,11 @@ const std::vector<SessionColumn>& session_columns() {
       {"tenant", "tenant", 12, true, true, [](Row row) { return row.tenant->tenant; }, nullptr},
       {"weight", "weight", 6, false, false, [](Row row) { return std::to_string(row.tenant->weight); },
        [](Row row) { return static_cast<double>(row.tenant->weight); }},
+      {"min", "min", 8, false, false, [](Row row) { return or_unknown(row.tenant->min); },
+       [](Row row) { return row.tenant->min_share; }},
+      {"max", "max", 5, false, false, [](Row row) { return or_unknown(row.tenant->max); },
+       [](Row row) { return row.tenant->max_share; }},
+      {"class", "class", 11, true, false, [](Row row) { return or_unknown(row.tenant->service); }, nullptr},
       {"user", "user", 8, true, true, [](Row row) { return row.user; }, nullptr},
       {"pid", "pid", 7, false, true, [](Row row) { return std::to_string(row.session->pid); }, nullptr},
       {"worker", "worker", 7, false, false, [](Row row) { return std::to_string(row.session->worker_pid); },
@@ -152,6 +164,8 @@ std::vector<const Report::Tenant*> sorted_tenants(const Report& report, const st
                      [&](const auto* a, const auto* b) { return key(*a) > key(*b); });
   };
   if (sort == "weight") most_first([](const Report::Tenant& tenant) { return std::uint64_t{tenant.weight}; });
+  if (sort == "min") most_first([](const Report::Tenant& tenant) { return tenant.min_share; });
+  if (sort == "max") most_first([](const Report::Tenant& tenant) { return tenant.max_share; });
   if (sort == "time")
     most_first([&](const Report::Tenant& tenant) { return at(tenant.device_time_ns, device); });
   if (sort == "memory")
@@ -165,23 +179,74 @@ std::string memory_of(const Report::Tenant& tenant, std::size_t device) {
   return top::short_bytes(tenant.memory_used[device]) + "/" + top::short_bytes(tenant.memory_limit[device]);
 }
 
+Promises promises_of(const Report::Tenant& tenant) {
+  return {tenant.min, tenant.max, tenant.service};
+}
+
+/// A column of promises in the tables of devices, which is there only if a promise differs from the default.
+struct PromiseColumn {
+  const char* title;
+  std::string (*text)(const Promises& promises);  // empty: the default
+  std::size_t width = 0;                          // 0: all have the default
+  bool left = false;
+};
+
+std::vector<PromiseColumn> promise_columns(const Report& report) {
+  using Its = const Promises&;
+  std::vector<PromiseColumn> columns{
+      {"min", [](Its its) { return its.has_min() ? its.min : std::string(); }},
+      {"max", [](Its its) { return its.has_max() ? its.max : std::string(); }},
+      {"class", [](Its its) { return its.has_service() ? its.service : std::string(); }, 0, true}};
+  for (PromiseColumn& column : columns) {
+    for (const Report::Tenant& tenant : report.tenants)
+      column.width = std::max(column.width, column.text(promises_of(tenant)).size());
+    if (column.width != 0) column.width = std::max(column.width, std::string(column.title).size());
+  }
+  std::erase_if(columns, [](const PromiseColumn& column) { return column.width == 0; });
+  return columns;
+}
+
+/// The widths of the columns that have what the others leave.
+struct TenantWidths {
+  std::size_t name;
+  std::size_t bar;  // 0: there is no room for bars
+};
+
+TenantWidths tenant_widths(std::size_t width, const std::vector<PromiseColumn>& promises) {
+  std::size_t others = 45;  // beside names and bars
+  for (const PromiseColumn& column : promises) others += column.width + 1;
+  others = std::max(others, kLeastWidth - kTenantWidth - kBarWidth - 1);
+  const std::size_t room = std::max(width, kLeastWidth) - std::min(others, kLeastWidth);
+  const std::size_t bar = std::min(kBarWidth, room - std::min(room, kTenantWidth + 1));
+  if (bar < kLeastBarWidth) return {std::min(room, kWidestTenant), 0};
+  return {std::min(room - bar - 1, kWidestTenant), bar};
+}
+
 void add_tenants(const Report& report, std::size_t device, const PsView& view,
                  std::vector<std::string>& lines) {
-  const std::size_t room = std::max(view.width, kLeastWidth) - kLeastWidth;
-  const std::size_t name = std::min(kTenantWidth + room, kWidestTenant);
-  lines.push_back(
-      row_text({pad_right("tenant", name), "weight", "sess", pad_left("due", 5), pad_left("now", 5),
-                pad_right("", kBarWidth), pad_left("time", 8), pad_left("memory", 9)}));
+  const auto promises = promise_columns(report);
+  const TenantWidths widths = tenant_widths(view.width, promises);
+  std::vector<std::string> cells{pad_right("tenant", widths.name), "weight"};
+  for (const PromiseColumn& column : promises) cells.push_back(cell(column.title, column.width, column.left));
+  cells.insert(cells.end(), {"sess", pad_left("due", 5), pad_left("now", 5)});
+  if (widths.bar != 0) cells.push_back(pad_right("", widths.bar));
+  cells.insert(cells.end(), {pad_left("time", 8), pad_left("memory", 9)});
+  lines.push_back(row_text(cells));
   for (const Report::Tenant* tenant : sorted_tenants(report, view.sort, device)) {
     const double share = device < tenant->share.size() ? tenant->share[device] : 0;
-    const std::string bar =
-        tenant->paused ? pad_right("paused", kBarWidth)
-                       : top::text_of(top::bar(share, tenant->ideal_share, kBarWidth, top::Glyphs::blocks));
-    lines.push_back(
-        row_text({cell(tenant->tenant, name, true), pad_left(std::to_string(tenant->weight), 6),
-                  pad_left(std::to_string(tenant->sessions.size()), 4), top::percent(tenant->ideal_share),
-                  top::percent(share), bar, pad_left(time_text(at(tenant->device_time_ns, device)), 8),
-                  pad_left(memory_of(*tenant, device), 9)}));
+    cells = {cell(tenant->tenant, widths.name, true), pad_left(std::to_string(tenant->weight), 6)};
+    for (const PromiseColumn& column : promises)
+      cells.push_back(cell(column.text(promises_of(*tenant)), column.width, column.left));
+    cells.insert(cells.end(), {pad_left(std::to_string(tenant->sessions.size()), 4),
+                               top::percent(tenant->ideal_share), top::percent(share)});
+    if (widths.bar != 0) {
+      cells.push_back(tenant->paused ? pad_right("paused", widths.bar)
+                                     : top::text_of(top::bar(share, {tenant->ideal_share}, widths.bar,
+                                                             top::Glyphs::blocks)));
+    }
+    cells.insert(cells.end(), {pad_left(time_text(at(tenant->device_time_ns, device)), 8),
+                               pad_left(memory_of(*tenant, device), 9)});
+    lines.push_back(row_text(cells));
   }
 }
 

@@ -56,12 +56,45 @@ int print_variables(const TenantOptions& options) {
 
 }  // namespace
 
+void add_tenant_options(CLI::App& command, TenantOptions& options) {
+  command
+      .add_option("--tenant", options.tenant,
+                  "Name of the tenant (default: FAIRGV_TENANT, else the user's name)")
+      ->type_name("TENANT");
+  command.add_option("--weight", options.weight, "Its weight, 1 to 10000 (default: the configuration's)")
+      ->type_name("W");
+  command
+      .add_option("--min", options.min,
+                  "Its guarantee while it has work: 20% of each device, 5ms/50ms of device time, none")
+      ->type_name("SHARE");
+  command.add_option("--max", options.max, "Its ceiling, also if nobody else wants the device: 50%")
+      ->type_name("SHARE");
+  command
+      .add_option("--class", options.service,
+                  "How it is served: normal, latency (latency:5ms), or batch, which has what others leave")
+      ->type_name("CLASS");
+  command
+      .add_option(
+          "--mem", options.memory,
+          "The most device memory that it may hold, at most what the configuration allows: 512MiB, 25%")
+      ->type_name("SIZE");
+}
+
 Result<Variables> tenant_variables(const TenantOptions& options) {
   if (options.tenant && !session::is_tenant_name(*options.tenant)) {
     return session::tenant_name_error(*options.tenant, "--tenant");
   }
   if (options.weight) {
     FAIRGV_CHECK(session::parse_weight(*options.weight, "--weight"));
+  }
+  if (options.min) {
+    FAIRGV_CHECK(session::parse_min(*options.min, "--min"));
+  }
+  if (options.max) {
+    FAIRGV_CHECK(session::parse_max(*options.max, "--max"));
+  }
+  if (options.service) {
+    FAIRGV_CHECK(session::parse_service(*options.service, "--class"));
   }
   if (options.memory) {
     FAIRGV_CHECK(parse_memory_limit(*options.memory, "--mem"));
@@ -77,6 +110,9 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
   }
   if (options.tenant) variables.emplace_back("FAIRGV_TENANT", options.tenant);
   if (options.weight) variables.emplace_back("FAIRGV_WEIGHT", options.weight);
+  if (options.min) variables.emplace_back("FAIRGV_MIN", options.min);
+  if (options.max) variables.emplace_back("FAIRGV_MAX", options.max);
+  if (options.service) variables.emplace_back("FAIRGV_CLASS", options.service);
   if (options.memory) variables.emplace_back("FAIRGV_MEM", options.memory);
   return variables;
 }
@@ -84,10 +120,7 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
 void add_env(CLI::App& app, Action& action) {
   static TenantOptions options;
   CLI::App* env = app.add_subcommand("env", "Print the variables that make a shell's programs tenants");
-  env->add_option("--tenant", options.tenant, "Name of the tenant")->type_name("TENANT");
-  env->add_option("--weight", options.weight, "Its weight, 1 to 10000")->type_name("W");
-  env->add_option("--mem", options.memory, "The most device memory that it may hold: 512MiB, 25%")
-      ->type_name("SIZE");
+  add_tenant_options(*env, options);
   add_socket_option(*env, options.socket);
   env->callback([&action] {
     action = [] {

@@ -2,6 +2,7 @@
 // to its daemon.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,15 +16,22 @@ namespace fairgv::tools {
 struct TenantOptions {
   std::string socket;  // absolute
   std::optional<std::string> tenant;
-  std::optional<std::string> weight;  // as written; checked
-  std::optional<std::string> memory;  // the same
+  // As written; tenant_variables() checks them.
+  std::optional<std::string> weight;
+  std::optional<std::string> min;
+  std::optional<std::string> max;
+  std::optional<std::string> service;
+  std::optional<std::string> memory;
 };
 
 /// Name and value; no value: the variable must not be set.
 using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-/// Fails for a bad tenant name, weight or amount of memory, or when the front end is not where it belongs:
-/// not even its vendor file, or the library that the file names.
+/// The options --tenant, --weight, --min, --max, --class and --mem.
+void add_tenant_options(CLI::App& command, TenantOptions& options);
+
+/// Fails for a bad value of an option, or when the front end is not where it belongs: not even its vendor
+/// file, or the library that the file names.
 Result<Variables> tenant_variables(const TenantOptions& options);
 
 }  // namespace fairgv::tools

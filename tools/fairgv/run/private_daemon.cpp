@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/session/paths.hpp"
-#include "tools/fairgv/control.hpp"
 
 namespace fairgv::tools {
 namespace {
@@ -105,12 +105,12 @@ Result<Control> start_and_connect(const std::string& socket, const std::string& 
 Result<FoundDaemon> ensure_daemon(const std::string& socket, const std::string& config) {
   FAIRGV_TRY(there, try_connect(socket));
   if (there.value()) {
-    if (config.empty()) return FoundDaemon{there.value()->release(), false};
+    if (config.empty()) return FoundDaemon{std::move(*there.value()), false};
     return Error{"a daemon already answers at " + socket +
                  ", so --config has no effect: stop it first (fairgv stop)"};
   }
   FAIRGV_TRY(started, start_and_connect(socket, config));
-  return FoundDaemon{started->release(), true};
+  return FoundDaemon{std::move(started).value(), true};
 }
 
 }  // namespace fairgv::tools

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
+#include "tools/fairgv/control.hpp"
 
 namespace fairgv::tools {
 
 struct FoundDaemon {
-  UniqueFd connection;
+  Control control;
   bool started = false;  // by us, or at the same time by another `fairgv run`
 };
 

@@ -16,6 +16,7 @@
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/control.hpp"
 #include "tools/fairgv/platforms.hpp"
+#include "tools/fairgv/promises.hpp"
 #include "tools/fairgv/run/cuda_program.hpp"
 #include "tools/fairgv/run/environment.hpp"
 #include "tools/fairgv/run/private_daemon.hpp"
@@ -40,32 +41,36 @@ void tell(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   fmt::print(stderr, "fairgv run: {}\n", fmt::format(text, std::forward<Arguments>(arguments)...));
 }
 
-/// Prints which tenant the program will be, as the daemon that serves it decides.
-void tell_tenant(const RunOptions& options) {
-  auto control = Control::connect(options.tenant.socket);
-  if (!control) return tell("tenant: {}", control.error().message);
+/// The tenant that the program will be, as the daemon that serves it decides. This process' environment is
+/// the program's by now.
+Result<control::WhoAmI> find_tenant(Control& daemon) {
+  FAIRGV_TRY(identity, session::identity_from_environment());
   control::ControlRequest request;
   request.command = control::ControlRequest::Command::whoami;
-  const auto identity = session::identity_from_environment();
-  if (identity) request.tenant = identity->tenant.value_or("");
-  const auto answer = control->ask(request);
-  const auto who = answer ? control::parse_whoami(answer.value()) : Result<control::WhoAmI>(answer.error());
-  if (!who) return tell("tenant: {}", who.error().message);
-  if (who->refusal) return tell("tenant: refused: {}", *who->refusal);
-  const char* const weight = std::getenv("FAIRGV_WEIGHT");
-  const char* const memory = std::getenv("FAIRGV_MEM");
-  tell("tenant {}, weight {}{}, memory {}, by {}", who->tenant, who->weight,
-       weight == nullptr ? "" : fmt::format(" now (asks for {})", weight),
-       memory == nullptr ? "as the configuration allows" : memory,
-       who->rule.value_or("the name it asks for"));
+  request.tenant = identity->tenant.value_or("");
+  request.wish = identity->wish;
+  FAIRGV_TRY(answer, daemon.ask(request));
+  return control::parse_whoami(answer.value());
 }
 
-/// Prints what was done for the program, a line each on standard error: this process' environment is the
-/// program's by now.
-void tell_all(const RunOptions& options, const Variables& variables, bool started) {
+void tell_tenant(const Result<control::WhoAmI>& found) {
+  if (!found) return tell("tenant: {}", found.error().message);
+  const control::WhoAmI& who = found.value();
+  const char* const weight = std::getenv("FAIRGV_WEIGHT");
+  const char* const memory = std::getenv("FAIRGV_MEM");
+  const bool other = weight != nullptr && std::to_string(who.weight) != weight;
+  const std::string promises = promises_text({who.min, who.max, who.service});
+  tell("tenant {}, weight {}{}{}, memory {}, by {}", who.tenant, who.weight,
+       other ? fmt::format(" (asks for {})", weight) : "", promises.empty() ? "" : ", " + promises,
+       memory == nullptr ? "as the configuration allows" : memory, who.rule.value_or("the name it asks for"));
+}
+
+/// Prints what was done for the program, a line each on standard error.
+void tell_all(const RunOptions& options, const Variables& variables, bool started,
+              const Result<control::WhoAmI>& tenant) {
   tell("daemon at {}: {}", options.tenant.socket,
        started ? "started for you; ends half a minute after its last program" : "was there");
-  tell_tenant(options);
+  tell_tenant(tenant);
   for (const auto& [name, value] : variables) {
     if (value) {
       tell("{}={}", name, *value);
@@ -121,9 +126,6 @@ int run(RunOptions& options) {
   if (!variables) return fail("run", variables.error().message, kMisused);
   auto daemon = ensure_daemon(options.tenant.socket, options.config);
   if (!daemon) return fail("run", daemon.error().message);
-  const bool started = daemon->started;
-  if (auto kept = keep_over_exec(std::move(daemon->connection)); !kept)
-    return fail("run", kept.error().message);
   for (const auto& [name, value] : variables.value()) {
     if (value) {
       ::setenv(name.c_str(), value->c_str(), 1);
@@ -131,7 +133,11 @@ int run(RunOptions& options) {
       ::unsetenv(name.c_str());
     }
   }
-  if (options.verbose) tell_all(options, variables.value(), started);
+  // Without an answer, the program's first call says what is wrong.
+  const auto tenant = find_tenant(daemon->control);
+  if (tenant && tenant->refusal) return fail("run", *tenant->refusal);
+  if (auto kept = keep_over_exec(daemon->control.release()); !kept) return fail("run", kept.error().message);
+  if (options.verbose) tell_all(options, variables.value(), daemon->started, tenant);
   warn_of_obstacle(options.program[0]);
   return become(options.program);
 }
@@ -142,25 +148,15 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& afte
   static RunOptions options;
   CLI::App* command =
       app.add_subcommand("run", "Run a program as a tenant: fairgv run [options] -- program arguments");
-  command
-      ->add_option("--tenant", options.tenant.tenant,
-                   "Name of the tenant (default: FAIRGV_TENANT, else the user's name)")
-      ->type_name("TENANT");
-  command
-      ->add_option("--weight", options.tenant.weight, "Its weight, 1 to 10000 (default: the configuration's)")
-      ->type_name("W");
-  command
-      ->add_option(
-          "--mem", options.tenant.memory,
-          "The most device memory that it may hold, at most what the configuration allows: 512MiB, 25%")
-      ->type_name("SIZE");
+  add_tenant_options(*command, options.tenant);
   command->add_option("--config", options.config, "Configuration of the daemon, if one has to be started")
       ->type_name("FILE");
   command->add_flag("--verbose", options.verbose, "Say what is done for the program, on standard error");
   add_socket_option(*command, options.tenant.socket);
   command->prefix_command();  // without "--", the program begins at the first word that is not ours
   command->footer(
-      "Starts a daemon of your own when none answers; it ends half a minute after its last tenant.");
+      "Starts a daemon of your own when none answers; it ends half a minute after its last tenant.\n"
+      "Exit status: 1 if the daemon refuses the program, which is not started then; else the program's.");
   command->callback([&action, &after_dashes, command] {
     options.program = command->remaining();
     options.program.insert(options.program.end(), after_dashes.begin(), after_dashes.end());

@@ -284,9 +284,9 @@ void Controller::cycle_policy(bool forward) {
 Result<Change> Controller::typed_change() const {
   switch (subject_) {
     case Subject::weight:
-      return weight_change(target_.tenant, screen_.typed, "the weight");
+      return tenant_change(target_.tenant, {.weight = {screen_.typed, "the weight"}});
     case Subject::memory:
-      return memory_change(target_.tenant, screen_.typed, "the quota");
+      return tenant_change(target_.tenant, {.memory = {screen_.typed, "the quota"}});
     case Subject::policy:
       break;
   }

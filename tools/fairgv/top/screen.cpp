@@ -23,9 +23,9 @@ constexpr std::array kHelp{
     "  h ?           this help, and back             ^L   draw everything anew",
     "",
     "columns",
-    "  wght       weight",
+    "  wght, class      weight; latency or batch, if any tenant is of such a class",
     "  now        share of the device time that all used during the last half second",
-    "  due        share that its weight gives; in the bar, the mark",
+    "  due, min, max    share due, guarantee, ceiling, if any: in the bar |, [ and ]",
     "  ses, que   sessions (processes), and those of them that have work",
     "  mem/quota  device memory that it holds, and may hold",
     "  p50, p99   how long half, and 99 in 100, of its turns were waited for at most",
@@ -107,7 +107,7 @@ struct Body {
 Body tables(const View& view, const Order& order, const std::optional<RowId>& chosen, std::size_t width,
             Glyphs glyphs) {
   Body body;
-  const auto columns = columns_for(width);
+  const auto columns = columns_for(width, view);
   for (const DeviceView& device : view.devices) {
     if (!body.lines.empty()) body.lines.emplace_back();
     body.lines.push_back(device_line(device, width));

@@ -18,22 +18,26 @@ struct ColumnKind {
 };
 
 /// In the order in which they are shown.
-constexpr std::array<ColumnKind, 14> kKinds{{
+constexpr std::array<ColumnKind, 17> kKinds{{
     {ColumnId::tenant, " tenant", 11, 0, SortKey::tenant},
     {ColumnId::weight, "wght", 5, 2, SortKey::weight},
     {ColumnId::bar, "now | due", 9, 1},
     {ColumnId::share, "now", 5, 0, SortKey::share},
     {ColumnId::entitled, "due", 5, 1, SortKey::entitled},
-    {ColumnId::sessions, "ses", 3, 4, SortKey::sessions},
-    {ColumnId::queue, "que", 3, 5, SortKey::queue},
-    {ColumnId::memory, "mem/quota", 9, 3, SortKey::memory},
-    {ColumnId::wait_p50, "p50", 5, 8},
-    {ColumnId::wait_p99, "p99", 5, 6, SortKey::wait},
-    {ColumnId::interactive, "i", 1, 7},
-    {ColumnId::unsliceable, "uns", 3, 9},
-    {ColumnId::time, "time", 7, 10, SortKey::time},
-    {ColumnId::launches, "launches", 9, 11, SortKey::launches},
+    {ColumnId::min, "min", 8, 3},
+    {ColumnId::max, "max", 5, 4},
+    {ColumnId::service, "class", 11, 8},
+    {ColumnId::sessions, "ses", 3, 6, SortKey::sessions},
+    {ColumnId::queue, "que", 3, 7, SortKey::queue},
+    {ColumnId::memory, "mem/quota", 9, 5, SortKey::memory},
+    {ColumnId::wait_p50, "p50", 5, 11},
+    {ColumnId::wait_p99, "p99", 5, 9, SortKey::wait},
+    {ColumnId::interactive, "i", 1, 10},
+    {ColumnId::unsliceable, "uns", 3, 12},
+    {ColumnId::time, "time", 7, 13, SortKey::time},
+    {ColumnId::launches, "launches", 9, 14, SortKey::launches},
 }};
+constexpr int kLastRank = 14;
 
 constexpr std::size_t kWidestTenant = 26;
 constexpr std::size_t kWidestBar = 40;
@@ -43,12 +47,19 @@ const ColumnKind& kind_of(ColumnId id) {
 }
 
 bool is_left(ColumnId id) {
-  return id == ColumnId::tenant || id == ColumnId::bar;
+  return id == ColumnId::tenant || id == ColumnId::bar || id == ColumnId::service;
 }
 
-std::size_t width_up_to(int rank) {
+bool is_there(ColumnId id, const View& view) {
+  if (id == ColumnId::min) return view.has_min;
+  if (id == ColumnId::max) return view.has_max;
+  return id != ColumnId::service || view.has_service;
+}
+
+std::size_t width_up_to(int rank, const View& view) {
   std::size_t width = 0;
-  for (const ColumnKind& kind : kKinds) width += kind.rank <= rank ? kind.width + 1 : 0;
+  for (const ColumnKind& kind : kKinds)
+    width += kind.rank <= rank && is_there(kind.id, view) ? kind.width + 1 : 0;
   return width - 1;
 }
 
@@ -72,6 +83,12 @@ std::string cell(ColumnId id, const Row& row) {
       return percent(row.share);
     case ColumnId::entitled:
       return percent(row.entitled);
+    case ColumnId::min:
+      return row.promises.has_min() ? row.promises.min : "";
+    case ColumnId::max:
+      return row.promises.has_max() ? row.promises.max : "";
+    case ColumnId::service:
+      return row.promises.has_service() ? row.promises.service : "";
     case ColumnId::sessions:
       return std::to_string(row.sessions);
     case ColumnId::queue:
@@ -105,14 +122,14 @@ Style style_of(ColumnId id, const Row& row) {
 
 }  // namespace
 
-std::vector<Column> columns_for(std::size_t width) {
+std::vector<Column> columns_for(std::size_t width, const View& view) {
   int rank = 0;
-  while (rank < static_cast<int>(kKinds.size()) && width_up_to(rank + 1) <= width) ++rank;
+  while (rank < kLastRank && width_up_to(rank + 1, view) <= width) ++rank;
   std::vector<Column> columns;
   for (const ColumnKind& kind : kKinds) {
-    if (kind.rank <= rank) columns.push_back({kind.id, kind.width});
+    if (kind.rank <= rank && is_there(kind.id, view)) columns.push_back({kind.id, kind.width});
   }
-  std::size_t left = width - std::min(width, width_up_to(rank));
+  std::size_t left = width - std::min(width, width_up_to(rank, view));
   const auto widen = [&](ColumnId id, std::size_t widest, std::size_t room) {
     for (Column& column : columns) {
       if (column.id != id) continue;
@@ -143,7 +160,8 @@ Line row_line(const std::vector<Column>& columns, const Row& row, bool chosen, G
   for (const Column& column : columns) {
     if (!line.empty()) line.push_back({" "});
     if (column.id == ColumnId::bar) {
-      for (Span& span : bar(row.share, row.entitled, column.width, glyphs)) line.push_back(std::move(span));
+      const BarMarks marks{row.entitled, row.min_share, row.max_share};
+      for (Span& span : bar(row.share, marks, column.width, glyphs)) line.push_back(std::move(span));
     } else if (column.id == ColumnId::tenant) {
       // The sign is for terminals that show no styles, and for text.
       const Style style = row.paused ? Style::dim : Style::plain;
@@ -151,7 +169,9 @@ Line row_line(const std::vector<Column>& columns, const Row& row, bool chosen, G
           {pad_right((chosen ? ">" : " ") + fitting_name(row.tenant, column.width - 1), column.width),
            chosen ? Style::chosen : style});
     } else {
-      line.push_back({pad_left(cell(column.id, row), column.width), style_of(column.id, row)});
+      const std::string text = cell(column.id, row);
+      line.push_back({is_left(column.id) ? pad_right(text, column.width) : pad_left(text, column.width),
+                      style_of(column.id, row)});
     }
   }
   return line;

@@ -17,6 +17,9 @@ enum class ColumnId {
   bar,
   share,
   entitled,
+  min,
+  max,
+  service,
   sessions,
   queue,
   memory,
@@ -34,8 +37,9 @@ struct Column {
 };
 
 /// In the order in which they are shown, one space between two. The most important ones if there is not room
-/// for all; the room that is left goes to names and bars.
-std::vector<Column> columns_for(std::size_t width);
+/// for all; the room that is left goes to names and bars. Columns of promises that the view has not got are
+/// left out.
+std::vector<Column> columns_for(std::size_t width, const View& view = {});
 
 Line heading(const std::vector<Column>& columns, const Order& order);
 /// `chosen`: the row that keys act on.

@@ -125,18 +125,23 @@ std::string long_time(double seconds) {
   return fmt::format("{}:{:02}:{:02}", hours, minutes % 60, whole % 60);
 }
 
-Line bar(double share, double entitled, std::size_t width, Glyphs glyphs) {
+Line bar(double share, const BarMarks& marks, std::size_t width, Glyphs glyphs) {
   const std::uint64_t filled = filled_eighths(share, width, glyphs);
-  const auto mark = mark_cell(entitled, width);
+  const auto entitled = mark_cell(marks.entitled, width);
+  const auto min = mark_cell(marks.min, width), max = mark_cell(marks.max, width);
   Line line;
   for (std::size_t cell = 0; cell < width; ++cell) {
-    if (cell == mark) {
+    if (cell == entitled) {
       append(line, glyphs == Glyphs::ascii ? "|" : "│", Style::entitled);
-      continue;
+    } else if (cell == max || cell == min) {
+      append(line, cell == max ? "]" : "[", Style::entitled);
+    } else {
+      const std::uint64_t eighths = std::min(kEighths, filled - std::min(filled, cell * kEighths));
+      const Style style = eighths == 0                   ? Style::dim
+                          : entitled && cell > *entitled ? Style::excess
+                                                         : Style::used;
+      append(line, cell_text(eighths, glyphs), style);
     }
-    const std::uint64_t eighths = std::min(kEighths, filled - std::min(filled, cell * kEighths));
-    const Style style = eighths == 0 ? Style::dim : mark && cell > *mark ? Style::excess : Style::used;
-    append(line, cell_text(eighths, glyphs), style);
   }
   return line;
 }

@@ -50,8 +50,15 @@ std::string short_bytes(std::uint64_t bytes);
 /// "3d 04:05" or "4:05:06": of a daemon's life.
 std::string long_time(double seconds);
 
-/// `width` columns: filled as far as `share`, with a mark where `entitled` ends (none for all or nothing).
-/// The part that is filled beyond the mark is `excess`.
-Line bar(double share, double entitled, std::size_t width, Glyphs glyphs);
+/// Where a bar has marks, 0 to 1: none for all or nothing.
+struct BarMarks {
+  double entitled = 0;  // a line
+  double min = 0;       // '['
+  double max = 1;       // ']'
+};
+
+/// `width` columns: filled as far as `share`, with marks. The part that is filled beyond the mark of
+/// `entitled` is `excess`. Of marks in the same column, that of `entitled` is shown, or else that of `max`.
+Line bar(double share, const BarMarks& marks, std::size_t width, Glyphs glyphs);
 
 }  // namespace fairgv::tools::top

@@ -61,6 +61,9 @@ Row row_of(const Report::Tenant& tenant, std::uint32_t device) {
   row.tenant = tenant.tenant;
   row.weight = tenant.weight;
   row.entitled = tenant.ideal_share;
+  row.promises = {tenant.min, tenant.max, tenant.service};
+  row.min_share = tenant.min_share;
+  row.max_share = tenant.max_share;
   row.sessions = tenant.sessions.size();
   row.paused = tenant.paused.has_value();
   for (const Report::Session& session : tenant.sessions) {
@@ -143,7 +146,10 @@ View make_view(const Report& report, const Filter& filter, const Order& order) {
     DeviceView each{device, {}};
     for (const Report::Tenant& tenant : report.tenants) {
       if (!filter.tenant.empty() && tenant.tenant != filter.tenant) continue;
-      each.rows.push_back(row_of(tenant, device.index));
+      const Row& row = each.rows.emplace_back(row_of(tenant, device.index));
+      view.has_min = view.has_min || row.promises.has_min();
+      view.has_max = view.has_max || row.promises.has_max();
+      view.has_service = view.has_service || row.promises.has_service();
     }
     sort_rows(each.rows, order);
     view.devices.push_back(std::move(each));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/control/protocol.hpp"
+#include "tools/fairgv/promises.hpp"
 
 namespace fairgv::tools::top {
 
@@ -17,7 +18,10 @@ struct Row {
   std::string tenant;
   std::uint32_t weight = 0;
   double share = 0;     // of the device time that everybody used lately
-  double entitled = 0;  // by weight, among the tenants that have sessions
+  double entitled = 0;  // its guarantee, and its part by weight of what is not guaranteed
+  Promises promises{};
+  double min_share = 0;
+  double max_share = 1;
   std::uint64_t sessions = 0;
   std::uint64_t queue = 0;  // sessions that wait for a turn or have work on one
   bool interactive = false;
@@ -43,6 +47,10 @@ struct View {
   std::vector<DeviceView> devices;
   std::uint64_t tenants = 0;
   std::uint64_t sessions = 0;
+  // Whether a tenant's promise differs from the default.
+  bool has_min = false;
+  bool has_max = false;
+  bool has_service = false;
 };
 
 enum class SortKey { share, tenant, weight, entitled, sessions, queue, memory, wait, time, launches };

@@ -144,8 +144,9 @@ void TraceWriter::write_turn(const Report::Turn& turn) {
   ++totals_.turns;
   const Report::Session& its = session->second;
   const std::string arguments = fmt::format(
-      R"("session":{},"pid":{},"program":{},"slice_us":{},"charged_us":{},"over":{})", turn.session, its.pid,
-      quoted(its.program), in_us(turn.slice_ns), in_us(turn.charged_ns), turn.over != 0);
+      R"("session":{},"pid":{},"program":{},"slice_us":{},"charged_us":{},"over":{},"promised":{},"in_flight_us":{})",
+      turn.session, its.pid, quoted(its.program), in_us(turn.slice_ns), in_us(turn.charged_ns),
+      turn.over != 0, turn.promised != 0, in_us(turn.in_flight_ns));
   write_span(device_place(turn.device), quoted(its.tenant), "grant", turn.granted_ns, turn.ended_ns,
              arguments);
   const Place place = place_of(turn.session, turn.device, Track::turns);
