@@ -67,6 +67,16 @@ TEST_F(PromisesOfPrograms, BeyondWhatIsLeftAreRefusedBeforeTheProgramStarts) {
   const auto fits = heard(run_with({"--tenant", "bob", "--min", "35%"}, {"echo", "started"}));
   EXPECT_EQ(fits.lines, std::vector<std::string>{"started"}) << joined(fits);
 
+  const auto verbose = heard(run_with(
+      {"--tenant", "bob", "--min", "5ms/50ms", "--max", "30%", "--class", "batch", "--verbose"}, {"true"}));
+  EXPECT_TRUE(has_line(verbose, "tenant bob, weight 1, min 10%, max 30%, class batch, memory as"))
+      << joined(verbose);
+  EXPECT_TRUE(has_line(verbose, "FAIRGV_MIN=5ms/50ms")) << joined(verbose);
+  const auto shell = fairgv({"env", "--min", "20%", "--max", "30%", "--class", "latency:5ms"});
+  for (const char* line :
+       {"export FAIRGV_MIN='20%'", "export FAIRGV_MAX='30%'", "export FAIRGV_CLASS='latency:5ms'"})
+    EXPECT_TRUE(has_line(shell, line)) << line << " in\n" << joined(shell);
+
   // By the variables of the environment it is the same, and `whoami` says so.
   auto asks = run_with({"--tenant", "bob"}, {"echo", "started"});
   asks.environment.emplace_back("FAIRGV_MIN", "40%");
