@@ -1,5 +1,9 @@
 # Unit tests of sched/; included by tests/unit/CMakeLists.txt.
 add_executable(sched_test
+  ${CMAKE_CURRENT_LIST_DIR}/sched/choice/accelerator_weight_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/choice/device_choice_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/choice/device_choice_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/choice/placement_run_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/command_history_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_policy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_claim_test.cpp
