@@ -47,7 +47,7 @@ int become_daemon(const std::vector<std::string>& options) {
 int show_running(const ConfigCommand& command) {
   auto control = Control::connect(command.socket);
   if (!control) return fail("config", control.error().message);
-  const auto answer = control->ask({control::ControlRequest::Command::config, {}, 0});
+  const auto answer = control->ask({control::ControlRequest::Command::config, {}, {}});
   if (!answer) return fail("config", answer.error().message);
   const auto toml = control::parse_config_answer(answer.value());
   if (!toml) return fail("config", toml.error().message);

@@ -36,7 +36,7 @@ void print_reload(const control::ReloadReport& report) {
 int reload(const ReloadOptions& options) {
   auto control = Control::connect(options.socket);
   if (!control) return fail("reload", control.error().message);
-  const auto answer = control->ask({control::ControlRequest::Command::reload, {}, 0});
+  const auto answer = control->ask({control::ControlRequest::Command::reload, {}, {}});
   if (!answer) return fail("reload", answer.error().message);
   const auto report = control::parse_reload_report(answer.value());
   if (options.json) fmt::print("{}\n", nlohmann::json::parse(answer.value(), nullptr, false).dump(2));

@@ -14,14 +14,14 @@ using Clock = std::chrono::steady_clock;
 
 Result<control::Report> look(const std::string& socket) {
   FAIRGV_TRY(control, Control::connect(socket));
-  FAIRGV_TRY(answer, control->ask({control::ControlRequest::Command::ps, {}, 0}));
+  FAIRGV_TRY(answer, control->ask({control::ControlRequest::Command::ps, {}, {}}));
   return control::parse_report(answer.value());
 }
 
 Result<control::Report> restart_daemon(const std::string& socket) {
   FAIRGV_TRY(control, Control::connect(socket));
   const auto asked = Clock::now();
-  FAIRGV_TRY(answer, control->ask({control::ControlRequest::Command::restart, {}, 0}));
+  FAIRGV_TRY(answer, control->ask({control::ControlRequest::Command::restart, {}, {}}));
   FAIRGV_CHECK(control::parse_outcome(answer.value()));
   control->wait_for_hang_up();
   auto report = look(socket);

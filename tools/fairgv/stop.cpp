@@ -8,7 +8,7 @@ namespace {
 int stop(const std::string& socket) {
   auto control = Control::connect(socket);
   if (!control) return fail("stop", control.error().message);
-  const auto answer = control->ask({control::ControlRequest::Command::stop, {}, 0});
+  const auto answer = control->ask({control::ControlRequest::Command::stop, {}, {}});
   if (!answer) return fail("stop", answer.error().message);
   if (const auto outcome = control::parse_outcome(answer.value()); !outcome)
     return fail("stop", outcome.error().message);

@@ -13,8 +13,8 @@ using sched::Share;
 using session::ServiceWish;
 
 constexpr uid_t kUser = 1000;
-constexpr TenantRegistry::Applicant kProgram{.uid = kUser};
-constexpr TenantRegistry::Applicant kRoot{.uid = 0, .administrator = true};
+const TenantRegistry::Applicant kProgram{.uid = kUser};
+const TenantRegistry::Applicant kRoot{.uid = 0, .administrator = true};
 constexpr Reservation kFifth{10ms, 50ms};
 constexpr Reservation kHalf{25ms, 50ms};
 constexpr Share k50Percent{500'000};
