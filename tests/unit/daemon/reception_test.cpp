@@ -220,8 +220,7 @@ TEST_F(ReceptionTest, TenThousandChangesAreFewLinesOfTheLog) {
   ASSERT_EQ(ask(R"({"command":"set","tenant":"noisy","weight":9})"), control::success_text());
   const auto lines = log_lines();
   EXPECT_LT(lines.size(), 1'000U) << "so many at once, and some more for each second that it took";
-  EXPECT_NE(lines.back().find("weight 9, min none, max 100%, class normal, set by user 0"), std::string::npos)
-      << "root's is not left out";
+  EXPECT_NE(lines.back().find("weight 9, set by user 0"), std::string::npos) << "root's is not left out";
 }
 
 TEST_F(ReceptionTest, RefusalsWithoutEndAreFewLinesOfTheLogToo) {
