@@ -76,7 +76,7 @@ std::optional<FairQueue::Woken> FairQueue::become_runnable(TenantId id, Duration
   return Woken{slot, key};
 }
 
-void FairQueue::spend_lead(TenantId id) {
+void FairQueue::drop_lead_of(TenantId id) {
   const Slot slot = find(id);
   if (slot != kNobody) drop_lead(slot);
 }
@@ -86,11 +86,10 @@ void FairQueue::block(TenantId id) {
   if (slot != kNobody && runnable_.contains(slot)) leave_runnable(slot);
 }
 
-std::optional<TenantId> FairQueue::pick() const {
-  if (runnable_.empty()) return std::nullopt;
-  if (!first_.empty()) return tenants_[first_.front_slot()].id;
-  const bool lead = !leading_.empty() && leading_.front_key().start_tag <= runnable_.front_key().start_tag;
-  return tenants_[lead ? leading_.front_slot() : runnable_.front_slot()].id;
+FairQueue::Slot FairQueue::pick_with_leads() const {
+  if (!first_.empty()) return first_.front_slot();
+  const bool lead = leading_.front_key().start_tag <= runnable_.front_key().start_tag;
+  return lead ? leading_.front_slot() : runnable_.front_slot();
 }
 
 std::optional<TenantId> FairQueue::first() const {
@@ -193,7 +192,7 @@ RunHeap::Key FairQueue::next_key(const Tenant& tenant) {
   return {tenant.start_tag, arrivals_++};
 }
 
-void FairQueue::drop_lead(Slot slot) {
+void FairQueue::erase_lead(Slot slot) {
   if (leading_.contains(slot)) leading_.erase(slot);
   if (first_.contains(slot)) first_.erase(slot);
 }

@@ -78,12 +78,17 @@ class FairQueue {
   void block(TenantId id);
 
   // Its turn begins: the lead with which it woke is used up. Charging it does that, too.
-  void spend_lead(TenantId id);
+  void spend_lead(TenantId id) {
+    if (has_leads()) drop_lead_of(id);
+  }
 
   // The next tenant: the runnable tenant with the smallest start tag, less its lead; among equals a tenant
   // with a lead, then the tenant that was woken or charged first. It stays in the queue: charge() moves it
   // back. Empty when no tenant is runnable.
-  std::optional<TenantId> pick() const;
+  std::optional<TenantId> pick() const {
+    if (runnable_.empty()) return std::nullopt;
+    return tenants_[has_leads() ? pick_with_leads() : runnable_.front_slot()].id;
+  }
 
   // The tenant that goes before everybody else, as wake_first() says; empty when there is none.
   std::optional<TenantId> first() const;
@@ -145,7 +150,13 @@ class FairQueue {
   static Tag later(Tag tag, Tag by) { return tag + std::min(by, kLargestTag - tag); }
   std::optional<Woken> become_runnable(TenantId id, Duration credit);
   RunHeap::Key next_key(const Tenant& tenant);
-  void drop_lead(Slot slot);
+  bool has_leads() const { return !leading_.empty() || !first_.empty(); }
+  Slot pick_with_leads() const;
+  void drop_lead_of(TenantId id);
+  void drop_lead(Slot slot) {
+    if (has_leads()) erase_lead(slot);
+  }
+  void erase_lead(Slot slot);
   void leave_runnable(Slot slot);
 
   std::unordered_map<TenantId, Slot> slots_;

@@ -20,13 +20,13 @@ bool before(const RunHeap::Key& a, const RunHeap::Key& b) {
 // The index of the smallest of up to four children, the first of which is at index `first`. Precondition:
 // there is a child.
 template <typename Node>
-std::size_t smallest_child(const std::vector<Node>& nodes, std::size_t first) {
-  const auto smaller = [&nodes](std::size_t a, std::size_t b) {
+inline std::size_t smallest_child(const Node* nodes, std::size_t size, std::size_t first) {
+  const auto smaller = [nodes](std::size_t a, std::size_t b) {
     return a + (b - a) * std::size_t{before(nodes[b].key, nodes[a].key)};
   };
-  if (first + 4 <= nodes.size()) return smaller(smaller(first, first + 1), smaller(first + 2, first + 3));
+  if (first + 4 <= size) return smaller(smaller(first, first + 1), smaller(first + 2, first + 3));
   std::size_t best = first;
-  for (std::size_t child = first + 1; child < nodes.size(); ++child) best = smaller(best, child);
+  for (std::size_t child = first + 1; child < size; ++child) best = smaller(best, child);
   return best;
 }
 
@@ -38,7 +38,7 @@ void RunHeap::reserve(std::size_t slots) {
 }
 
 RunHeap::Slot RunHeap::second_slot() const {
-  return nodes_[smallest_child(nodes_, 1)].slot;
+  return nodes_[smallest_child(nodes_.data(), nodes_.size(), 1)].slot;
 }
 
 void RunHeap::push(Slot slot, Key key) {
@@ -84,12 +84,18 @@ void RunHeap::sift_up(std::size_t hole, const Node& node) {
 
 void RunHeap::sift_down(std::size_t hole, const Node& node) {
   static_assert(kChildren == 4, "smallest_child() is written for four");
+  // Looked up once: the compiler cannot know that placing a node moves neither array.
+  Node* const nodes = nodes_.data();
+  std::uint32_t* const positions = position_.data();
+  const std::size_t size = nodes_.size();
+  const Rank own = rank(node.key);
   for (;;) {
     const std::size_t first = hole * kChildren + 1;
-    if (first >= nodes_.size()) break;
-    const std::size_t best = smallest_child(nodes_, first);
-    if (!before(nodes_[best].key, node.key)) break;
-    place(hole, nodes_[best]);
+    if (first >= size) break;
+    const std::size_t best = smallest_child(nodes, size, first);
+    if (rank(nodes[best].key) >= own) break;
+    nodes[hole] = nodes[best];
+    positions[nodes[hole].slot] = static_cast<std::uint32_t>(hole);
     hole = best;
   }
   place(hole, node);

@@ -19,27 +19,33 @@ void FairPolicy::add(TenantId id, const TenantAttributes& attributes, Time now) 
 }
 
 void FairPolicy::remove(TenantId id, Time now) {
-  const auto found = members_.find(id);
-  if (found == members_.end()) return;
-  dequeue(id, found->second);
-  queue_of(found->second.service).remove(id);
+  const Member* const member = find(id);
+  if (member == nullptr) return;
+  dequeue(id, *member, now);
+  queue_of(member->service).remove(id);
   if (promises_) promises_->remove(id);
-  classify(found->second, ServiceClass::normal);
-  members_.erase(found);
+  if (holder_ == id) {
+    holder_.reset();
+    serves_.reset();
+  }
+  classified_ -= member->service != ServiceClass::normal ? 1 : 0;
+  last_found_ = nullptr;
+  members_.erase(id);
   latest_ = now;
 }
 
 void FairPolicy::set_attributes(TenantId id, const TenantAttributes& attributes, Time now) {
   require_valid_weight(id, attributes.weight);
-  const auto found = members_.find(id);
-  if (found == members_.end()) return;
-  Member& member = found->second;
+  Member* const found = find(id);
+  if (found == nullptr) return;
+  Member& member = *found;
+  latest_ = now;
   if (&queue_of(member.service) == &queue_of(attributes.service)) {
     queue_of(member.service).set_weight(id, attributes.weight);
     classify(member, attributes.service);
   } else {
     const Duration ahead = queue_of(member.service).ahead(id);
-    dequeue(id, member);
+    dequeue(id, member, now);
     queue_of(member.service).remove(id);
     classify(member, attributes.service);
     queue_of(member.service).add(id, attributes.weight);
@@ -47,16 +53,17 @@ void FairPolicy::set_attributes(TenantId id, const TenantAttributes& attributes,
     if (member.wants) enqueue(id, member, now);
   }
   promise(id, member, attributes, now);
+  if (holder_ == id) queue_of(member.service).spend_lead(id);  // it has its turn
 }
 
 void FairPolicy::wake(TenantId id, Time now) {
-  const auto found = members_.find(id);
-  if (found == members_.end()) return;
-  Member& member = found->second;
+  Member* const found = find(id);
+  if (found == nullptr) return;
+  Member& member = *found;
   latest_ = now;
   if (member.service == ServiceClass::latency) note_latency(member, now);
   if (!std::exchange(member.wants, true)) {
-    const bool short_pause = now - member.blocked <= slice();
+    const bool short_pause = restoring_ || now - member.blocked <= slice();
     if (!promises_ || promises_->wake(id, now, short_pause)) enqueue(id, member, now);
   }
   if (!member.paused) return;
@@ -73,85 +80,101 @@ void FairPolicy::wake(TenantId id, Time now) {
 }
 
 void FairPolicy::block(TenantId id, Time now) {
-  const auto found = members_.find(id);
-  if (found == members_.end()) return;
-  Member& member = found->second;
-  dequeue(id, member);
+  Member* const found = find(id);
+  if (found == nullptr) return;
+  Member& member = *found;
+  dequeue(id, member, now);
   if (promises_) promises_->block(id);
   member.wants = member.keeping = false;
   member.blocked = latest_ = now;
 }
 
 void FairPolicy::charge(TenantId id, Duration used, Time now) {
-  const auto found = members_.find(id);
-  if (found == members_.end()) return;
-  found->second.last_turn += used;
+  Member* const found = find(id);
+  if (found == nullptr) return;
+  found->last_turn += used;
   latest_ = now;
-  if (promises_) {
-    promises_->used(id, used, now);
-    if (serves_ && holder_ == id) {
-      promises_->serve(*serves_, used);
-      if (serves_->tenant) return;  // the floor's time is shared by tags
-    }
-  }
-  queue_of(found->second.service).charge(id, used);
+  if (promises_ && charge_promises(id, used, now)) return;
+  queue_of(found->service).charge(id, used);
+}
+
+/// Whether the time is not the tenant's by weight.
+bool FairPolicy::charge_promises(TenantId id, Duration used, Time now) {
+  promises_->used(id, used, now);
+  if (!serves_ || holder_ != id) return false;
+  promises_->serve(*serves_, used);
+  return serves_->tenant.has_value();  // the floor's time is shared by tags
 }
 
 void FairPolicy::rest(Duration free, Time) {
+  restoring_ = false;
   queue_.rest(free);
   batch_.rest(free);
 }
 
 bool FairPolicy::may_forget(TenantId id) const {
-  const auto found = members_.find(id);
-  if (found == members_.end()) return true;
+  const Member* const found = find(id);
+  if (found == nullptr) return true;
   if (promises_ && !promises_->may_forget(id, latest_)) return false;
-  return queue_of(found->second.service).ahead(id) == Duration(0);
+  return queue_of(found->service).ahead(id) == Duration(0);
 }
 
-TenantBudget FairPolicy::budget(TenantId id, Time) const {
+TenantBudget FairPolicy::budget(TenantId id, Time now) const {
   TenantBudget budget;
-  const auto found = members_.find(id);
-  if (found == members_.end()) return budget;
-  budget.ahead = queue_of(found->second.service).ahead(id);
-  if (promises_) promises_->save(id, budget);
+  const Member* const found = find(id);
+  if (found == nullptr) return budget;
+  budget.ahead = queue_of(found->service).ahead(id);
+  if (!promises_) return budget;
+  promises_->save(id, budget);
+  const bool sleeps = !found->wants && now - found->blocked > slice();
+  if (budget.guaranteed_until && sleeps) budget.guaranteed_until = std::max(*budget.guaranteed_until, now);
+  // The floor is its class's guarantee.
+  const bool by_floor = found->service == ServiceClass::batch && !budget.guaranteed_until;
+  if (by_floor) budget.guaranteed_until = promises_->floor_until();
   return budget;
 }
 
-void FairPolicy::restore(TenantId id, const TenantBudget& budget, Time) {
-  const auto found = members_.find(id);
-  if (found == members_.end()) return;
-  if (budget.ahead) queue_of(found->second.service).set_ahead(id, *budget.ahead);
-  if (promises_) promises_->restore(id, budget);
+void FairPolicy::restore(TenantId id, const TenantBudget& budget, Time now) {
+  Member* const found = find(id);
+  if (found == nullptr) return;
+  restoring_ = true;
+  found->blocked = now;
+  if (budget.ahead) queue_of(found->service).set_ahead(id, *budget.ahead);
+  if (!promises_) return;
+  promises_->restore(id, budget);
+  const bool by_floor = found->service == ServiceClass::batch && budget.guaranteed_until;
+  if (by_floor && !promises_->has_guarantee(id)) promises_->restore_floor(*budget.guaranteed_until);
 }
 
 // -- turns
 
 Decision FairPolicy::next(Time now) {
-  if (plain()) {
-    const auto tenant = queue_.pick();
-    if (!tenant) return {};
-    return {Turn{.tenant = *tenant, .slice = slice(), .switch_in = true}, std::nullopt};
-  }
+  if (!plain()) return next_by_promises(now);
+  const auto tenant = queue_.pick();
+  if (!tenant) return {};
+  return {Turn{.tenant = *tenant, .slice = slice(), .switch_in = true}, std::nullopt};
+}
+
+Decision FairPolicy::next_by_promises(Time now) {
+  bounded_.reset();
   if (promises_) {
-    while (const auto released = promises_->take_released(now)) {
-      enqueue(*released, members_.at(*released), now);
-    }
+    while (const auto released = promises_->take_released(now)) enqueue(*released, *find(*released), now);
   }
   while (const auto choice = choose(now)) {
     const TenantId id = choice->tenant;
-    const Member& member = members_.at(id);
+    const Member& member = *find(id);
     Turn turn{.tenant = id, .slice = slice(), .in_flight = in_flight(member, now), .switch_in = true};
     if (choice->serves) turn.slice = std::min(turn.slice, choice->serves->quantum);
     turn.promised = choice->serves && choice->serves->tenant;
     if (promises_) {
       if (promises_->hold_back(id, now)) {
-        dequeue(id, member);
+        dequeue(id, member, now);
         continue;
       }
       if (const auto left = promises_->left(id, now)) {
         turn.slice = std::min(turn.slice, *left);
         turn.bounded = true;
+        bounded_ = id;
       }
     }
     return {turn, std::nullopt};
@@ -161,30 +184,30 @@ Decision FairPolicy::next(Time now) {
 
 void FairPolicy::begin(TenantId id, Time now) {
   turn_began_ = latest_ = now;
-  serves_.reset();
   holder_ = id;
-  if (!plain()) {
-    const auto choice = choose(now);
-    if (choice && choice->tenant == id) serves_ = choice->serves;
-  }
-  const auto found = members_.find(id);
-  if (found == members_.end()) return;
-  queue_of(found->second.service).spend_lead(id);
-  found->second.last_turn = Duration(0);
+  restoring_ = false;
+  Member* const found = find(id);
+  if (!plain() || queue_.runnable_count() <= 1) begin_choice(id, found, now);
+  if (found == nullptr) return;
+  queue_of(found->service).spend_lead(id);
+  found->last_turn = Duration(0);
 }
 
 void FairPolicy::end(TenantId id, Time now) {
   if (holder_ != id) return;
-  serves_.reset();
   holder_.reset();
-  if (!promises_ || !promises_->hold_back(id, now)) return;
-  dequeue(id, members_.at(id));
+  if (promises_) end_promises(id, now);
+}
+
+void FairPolicy::end_promises(TenantId id, Time now) {
+  serves_.reset();
+  if (promises_->hold_back(id, now)) dequeue(id, *find(id), now);
 }
 
 std::optional<Time> FairPolicy::pause(TenantId id, Time now) {
-  const auto found = members_.find(id);
-  if (found == members_.end()) return std::nullopt;
-  Member& member = found->second;
+  Member* const found = find(id);
+  if (found == nullptr) return std::nullopt;
+  Member& member = *found;
   const FairQueue& queue = queue_of(member.service);
   member.paused = now;
   member.kept = false;
@@ -235,7 +258,21 @@ std::optional<Time> FairPolicy::preempts(TenantId newcomer, TenantId holder, Tim
   return turn_began_ + slice() / kUndisturbedFraction;
 }
 
+/// A turn without an end that is to have one.
+std::optional<Time> FairPolicy::review_at(TenantId holder, Time now) const {
+  const bool bounded =
+      !promises_ || holder_ != holder || holder_is_bounded_ || !promises_->has_ceiling(holder);
+  return bounded ? std::nullopt : std::optional(now);
+}
+
 // -- inside
+
+const FairPolicy::Member* FairPolicy::look_up(TenantId id) const {
+  const auto found = members_.find(id);
+  if (found == members_.end()) return nullptr;
+  last_ = id;
+  return last_found_ = &found->second;
+}
 
 void FairPolicy::promise(TenantId id, Member& member, const TenantAttributes& attributes, Time now) {
   member.response = attributes.response;
@@ -246,7 +283,7 @@ void FairPolicy::promise(TenantId id, Member& member, const TenantAttributes& at
   if (promises_->wake(id, now, false)) {
     enqueue(id, member, now);
   } else {
-    dequeue(id, member);
+    dequeue(id, member, now);
   }
 }
 
@@ -258,31 +295,63 @@ void FairPolicy::classify(Member& member, ServiceClass service) {
 
 void FairPolicy::enqueue(TenantId id, Member& member, Time now) {
   FairQueue& queue = queue_of(member.service);
+  if (alone_since_) settle_alone(now);
   if (member.service == ServiceClass::latency) {
     queue.wake_first(id, credit(member, now), slice());
   } else {
     queue.wake(id, credit(member, now), has_lead(member) ? lead() : Duration(0));
   }
-  if (&queue == &batch_ && promises_) promises_->batch_wants(true, now);
+  if (runnable() > 1) alone_since_.reset();
+  if (promises_) update_floor(now);
 }
 
-void FairPolicy::dequeue(TenantId id, const Member& member) {
-  FairQueue& queue = queue_of(member.service);
-  queue.block(id);
-  if (&queue == &batch_ && promises_ && batch_.runnable_count() == 0) promises_->batch_wants(false, latest_);
+void FairPolicy::dequeue(TenantId id, const Member& member, Time now) {
+  if (alone_since_) settle_alone(now);
+  queue_of(member.service).block(id);
+  if (runnable() != 1) alone_since_.reset();
+  if (promises_) update_floor(now);
+}
+
+/// Finds out what the turn that begins is for.
+void FairPolicy::begin_choice(TenantId id, const Member* member, Time now) {
+  const auto choice = choose(now);
+  serves_ = choice && choice->tenant == id ? choice->serves : std::nullopt;
+  holder_is_bounded_ = std::exchange(bounded_, std::nullopt) == id;
+  if (member != nullptr) note_alone(id, *member, now);
+}
+
+/// Finds out whether the tenant whose turn begins, or its class, has the device to itself. Whatever ends that
+/// calls enqueue() or dequeue().
+void FairPolicy::note_alone(TenantId id, const Member& member, Time now) {
+  const bool alone = runnable() == 1 && queue_of(member.service).runnable(id);
+  if (alone && !alone_since_) alone_since_ = now;
+  const bool by_batch = member.service == ServiceClass::batch && queue_.runnable_count() == 0;
+  if (by_batch && !batch_alone_since_) batch_alone_since_ = now;
+}
+
+void FairPolicy::settle_alone(Time now) {
+  const Duration passed = now - std::exchange(*alone_since_, now);
+  if (!promises_) return;
+  const auto tenant = queue_.pick();
+  promises_->had_alone(tenant ? *tenant : *batch_.pick(), passed, now);
+}
+
+void FairPolicy::update_floor(Time now) {
+  const bool others_want = queue_.runnable_count() > 0;
+  const bool batch_wants = batch_.runnable_count() > 0;
+  promises_->batch_wants(others_want && batch_wants, now);
+  if (!batch_alone_since_ || (batch_wants && !others_want)) return;
+  promises_->batch_had_alone(now - *batch_alone_since_, now);
+  batch_alone_since_.reset();
 }
 
 std::optional<FairPolicy::Choice> FairPolicy::choose(Time now) const {
   if (const auto first = queue_.first()) return Choice{*first};
-  const auto pick = queue_.pick();
-  if (!pick) {
-    const auto batch = batch_.pick();
-    return batch ? std::optional(Choice{*batch}) : std::nullopt;
-  }
   if (promises_ && runnable() > 1) {
     if (const auto due = promises_->due(now)) return Choice{due->tenant ? *due->tenant : *batch_.pick(), due};
   }
-  return Choice{*pick};
+  const auto pick = queue_.runnable_count() > 0 ? queue_.pick() : batch_.pick();
+  return pick ? std::optional(Choice{*pick}) : std::nullopt;
 }
 
 bool FairPolicy::is_next(TenantId id, Time now) const {
@@ -307,6 +376,7 @@ void FairPolicy::note_latency(const Member& member, Time now) {
 }
 
 Duration FairPolicy::credit(const Pauses& pauses, Time now) const {
+  if (restoring_) return Duration::max();  // it goes on from its tag
   // The most that the others can be ahead of it: a turn of theirs and a lead.
   return now - pauses.blocked <= slice() ? slice() + lead() : Duration(0);
 }

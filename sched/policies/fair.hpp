@@ -28,18 +28,26 @@
 //    ahead of virtual time. The turn of another class is asked for at once. Tags do not change, so they gain
 //    no device time by it. While such a tenant is about, others keep only as much in flight as keeps the
 //    device busy.
-// 2. Guarantees that are due (sched/promises/guarantees.hpp), while several tenants have work. The time that a
-//    guarantee takes is not charged to the start tag: weights share what is not promised.
+// 2. Guarantees that are due (sched/promises/guarantees.hpp), while several tenants have work. The time that
+// a
+//    guarantee takes is not charged to the start tag: weights share what is not promised. A tenant that has
+//    the device to itself is served by that, and has no claim to catch up on when others come.
 // 3. Normal and latency tenants by their tags.
 // 4. Batch tenants by tags of their own, when no other has work, and for the floor of their class, which is a
-//    guarantee like any other. They give the device up as soon as another tenant wakes.
+//    guarantee like any other. They give the device up as soon as another tenant wakes. What they had while
+//    no other had work counts for the floor of the next period, too.
 //
 // A tenant that has reached its ceiling takes part in nothing until it may go on; its turns have an end even
-// if it is alone.
+// if it is alone. A turn without an end that was granted before the tenant had a ceiling is asked for.
+//
+// budget() and restore() keep tags, ceilings, and what was served of guarantees and of the floor of the batch
+// class. Tenants that wake between restore() and the next turn go on from there: their tags are not raised to
+// virtual time, which would be that of the tenant that happens to wake first.
 #pragma once
 
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "sched/fair_queue.hpp"
 #include "sched/policy.hpp"
@@ -90,6 +98,8 @@ class FairPolicy final : public Policy {
   void end(TenantId id, Time now) override;
   std::optional<Time> pause(TenantId id, Time now) override;
   std::optional<Time> preempts(TenantId newcomer, TenantId holder, Time now) const override;
+  std::optional<Time> review_at(TenantId holder, Time now) const override;
+  bool must_yield(TenantId holder, Time now) override { return review_at(holder, now).has_value(); }
 
   /// For display and tests: the queue of normal and latency tenants.
   const FairQueue& queue() const { return queue_; }
@@ -130,7 +140,19 @@ class FairPolicy final : public Policy {
   void promise(TenantId id, Member& member, const TenantAttributes& attributes, Time now);
   void classify(Member& member, ServiceClass service);
   void enqueue(TenantId id, Member& member, Time now);
-  void dequeue(TenantId id, const Member& member);
+  void dequeue(TenantId id, const Member& member, Time now);
+  Decision next_by_promises(Time now);
+  bool charge_promises(TenantId id, Duration used, Time now);
+  void end_promises(TenantId id, Time now);
+  void begin_choice(TenantId id, const Member* member, Time now);
+  void note_alone(TenantId id, const Member& member, Time now);
+  void settle_alone(Time now);
+  void update_floor(Time now);
+  Member* find(TenantId id) { return const_cast<Member*>(std::as_const(*this).find(id)); }
+  const Member* find(TenantId id) const {
+    return last_found_ != nullptr && last_ == id ? last_found_ : look_up(id);
+  }
+  const Member* look_up(TenantId id) const;
   std::optional<Choice> choose(Time now) const;
   bool is_next(TenantId id, Time now) const;
   Duration in_flight(const Member& member, Time now) const;
@@ -146,15 +168,23 @@ class FairPolicy final : public Policy {
   FairQueue queue_;
   FairQueue batch_;
   std::unordered_map<TenantId, Member> members_;
+  /// The last look-up that found somebody: most calls concern the tenant whose turn it is.
+  mutable TenantId last_{};
+  mutable const Member* last_found_ = nullptr;
   std::size_t classified_ = 0;          // members that are not of the normal class
   std::unique_ptr<Promises> promises_;  // none while nothing is promised
 
   Time turn_began_{};  // the latest one
   std::optional<TenantId> holder_;
-  std::optional<Promises::Due> serves_;  // the guarantee that the turn in progress serves
-  std::optional<Time> latency_woke_;     // a latency tenant, last
-  Duration least_response_{0};           // wanted by those that are about; 0: as soon as may be
-  Time latest_{};                        // of all events
+  std::optional<TenantId> bounded_;  // the tenant that next() would give a bounded turn
+  bool holder_is_bounded_ = false;
+  bool restoring_ = false;                 // since restore(), no turn has begun
+  std::optional<Time> alone_since_;        // a turn began while its tenant was the only runnable one
+  std::optional<Time> batch_alone_since_;  // ... while only batch tenants were
+  std::optional<Promises::Due> serves_;    // the guarantee that the turn in progress serves
+  std::optional<Time> latency_woke_;       // a latency tenant, last
+  Duration least_response_{0};             // wanted by those that are about; 0: as soon as may be
+  Time latest_{};                          // of all events
 };
 
 }  // namespace fairgv::sched

@@ -5,16 +5,20 @@
 namespace fairgv::sched {
 namespace {
 
-/// The part of an interval's use that lies before `edge`, rounded down.
+/// The part of an interval's use that lies before `edge`. All of it counts as being as late as it can be.
 Duration used_before(const UsedInterval& interval, Time edge) {
   if (edge <= interval.from) return Duration(0);
-  if (edge >= interval.to) return interval.used;
-  const auto part = static_cast<double>((edge - interval.from).count()) /
-                    static_cast<double>((interval.to - interval.from).count());
-  return Duration(static_cast<Duration::rep>(part * static_cast<double>(interval.used.count())));
+  return std::clamp(interval.used - (interval.to - edge), Duration(0), interval.used);
 }
 
 }  // namespace
+
+void Ceiling::set(Share max, Time now) {
+  const Duration debt = std::max(paced_until_ - now, Duration(0));
+  const Duration used = max_.of(debt);
+  max_ = max;
+  if (debt > Duration(0)) paced_until_ = now + time_for(used);
+}
 
 Duration Ceiling::left(Time now) {
   const Duration paced = std::min(now - paced_until_, kPace);
@@ -27,15 +31,14 @@ Time Ceiling::free_at(Time now) {
   Duration need = resume() - (max_.of(kWindow) - in_window(now));
   if (need <= Duration(0)) return std::max(by_pace, now);
   for (const UsedInterval& interval : log_) {
-    const Time edge = std::max(interval.from, now - kWindow);
-    const Duration leaves = interval.used - used_before(interval, edge);
-    if (need > leaves) {
-      need -= leaves;
+    const Duration gone = used_before(interval, now - kWindow);
+    if (need > interval.used - gone) {
+      need -= interval.used - gone;
       continue;
     }
-    const double part = static_cast<double>(need.count()) / static_cast<double>(leaves.count());
-    const double span = static_cast<double>((interval.to - edge).count());
-    return std::max(by_pace, edge + Duration(static_cast<Duration::rep>(part * span) + 1) + kWindow);
+    // The edge of the window at that moment.
+    const Time edge = interval.to - (interval.used - gone - need);
+    return std::max(by_pace, std::max(edge, interval.from + Duration(1)) + kWindow);
   }
   return std::max(by_pace, log_.empty() ? now : log_.back().to + kWindow);
 }
@@ -44,8 +47,9 @@ void Ceiling::charge(Duration used, Time now) {
   if (used <= Duration(0)) return;
   const Time began = now - used;
   paced_until_ = std::max(paced_until_, began - kPace) + time_for(used);
+  paced_until_ = std::min(paced_until_, now + kLongestDebt);
   logged_ += used;
-  const bool joins = !log_.empty() && (began <= log_.back().to || log_.size() >= kMostIntervals);
+  const bool joins = !log_.empty() && (began <= log_.back().to || now - log_.back().from <= kGrain);
   if (joins) {
     log_.back().to = std::max(log_.back().to, now);
     log_.back().used += used;
@@ -65,9 +69,10 @@ void Ceiling::restore(const std::vector<UsedInterval>& last_second, Time paced_u
   paced_until_ = paced_until;
 }
 
-/// The time in which the ceiling allows so much use, rounded up.
+/// The time in which the ceiling allows so much use, rounded up; at most kLongestDebt.
 Duration Ceiling::time_for(Duration used) const {
   const Duration::rep whole = used.count() / max_.ppm;
+  if (whole >= kLongestDebt.count() / Share::kWholePpm) return kLongestDebt;
   const Duration::rep rest = used.count() % max_.ppm;
   return Duration(whole * Share::kWholePpm + (rest * Share::kWholePpm + max_.ppm - 1) / max_.ppm);
 }

@@ -9,12 +9,17 @@ std::uint64_t key_of(Time time) {
   return static_cast<std::uint64_t>(std::max(time.time_since_epoch(), Duration(0)).count());
 }
 
-/// used * T / C, rounded up, without an intermediate product beyond C * T.
+/// No moment is later, and no time longer, so that no sum overflows: 200 and 50 years.
+constexpr Time kLatest{std::chrono::hours(24 * 73'050)};
+constexpr Duration kLongest = std::chrono::hours(24 * 18'262);
+
+/// used * T / C, rounded up, without an intermediate product beyond C * T; at most kLongest.
 Duration time_for(const Reservation& reservation, Duration used) {
   const Duration::rep budget = reservation.budget.count();
   const Duration::rep period = reservation.period.count();
   const Duration::rep whole = used.count() / budget;
   const Duration::rep rest = used.count() % budget;
+  if (whole >= kLongest.count() / period) return kLongest;
   return Duration(whole * period + (rest * period + budget - 1) / budget);
 }
 
@@ -56,7 +61,7 @@ void Guarantees::wake(Slot slot, Time now, bool short_pause) {
 }
 
 void Guarantees::block(Slot slot) {
-  if (!has(slot)) return;
+  if (!has(slot) || !tenants_[slot].runnable) return;
   tenants_[slot].runnable = false;
   leave(slot);
 }
@@ -74,7 +79,18 @@ std::optional<Time> Guarantees::next_due() const {
 
 void Guarantees::charge(Slot slot, Duration used) {
   if (!has(slot) || used <= Duration(0)) return;
-  tenants_[slot].served_until += time_for(tenants_[slot].reservation, used);
+  Tenant& tenant = tenants_[slot];
+  move_to(slot, std::min(tenant.served_until + time_for(tenant.reservation, used), kLatest));
+}
+
+void Guarantees::charge_alone(Slot slot, Duration time, Time until) {
+  if (!has(slot) || time <= Duration(0) || tenants_[slot].served_until >= until) return;
+  const Tenant& tenant = tenants_[slot];
+  move_to(slot, std::min(tenant.served_until + time_for(tenant.reservation, time), until));
+}
+
+void Guarantees::move_to(Slot slot, Time until) {
+  tenants_[slot].served_until = until;
   if (!tenants_[slot].runnable) return;
   leave(slot);
   line_up(slot);

@@ -6,6 +6,9 @@
 // the requests of constant-bandwidth servers (Abeni and Buttazzo 1998), in real time instead of virtual time.
 // The budget is not refilled at fixed moments, so nobody can use two budgets at the border of two periods.
 //
+// A time for which the tenant has the device to itself serves its guarantee, too, but not ahead of time.
+// Without that rule it would claim the guarantee of all that time as soon as others come.
+//
 // A tenant that wakes is due from now on, not for the time for which it slept. After a pause that is taken to
 // be short it may be behind by up to its own period, so that a pause between two kernels costs it nothing.
 //
@@ -51,6 +54,8 @@ class Guarantees {
   Duration quantum(Slot slot) const { return tenants_[slot].reservation.budget; }
   /// The device was used for the guarantee.
   void charge(Slot slot, Duration used);
+  /// The tenant had the device to itself for this long. That serves the guarantee, but not beyond `until`.
+  void charge_alone(Slot slot, Duration time, Time until);
 
   /// G.
   Time served_until(Slot slot) const { return tenants_[slot].served_until; }
@@ -63,6 +68,7 @@ class Guarantees {
     bool runnable = false;
   };
 
+  void move_to(Slot slot, Time until);
   void line_up(Slot slot);
   void leave(Slot slot);
   void admit_due(Time now) const;

@@ -17,7 +17,7 @@ void Promises::set(TenantId id, const TenantAttributes& attributes, Time now) {
   if (attributes.max == kWholeDevice) {
     tenant.ceiling.reset();
   } else if (tenant.ceiling) {
-    tenant.ceiling->set(attributes.max);
+    tenant.ceiling->set(attributes.max, now);
   } else {
     tenant.ceiling.emplace(attributes.max);
   }
@@ -33,6 +33,7 @@ void Promises::remove(TenantId id) {
   if (tenant->held) held_.erase(tenant->slot);
   free_slots_.push_back(tenant->slot);
   tenants_.erase(id);
+  last_.reset();
 }
 
 bool Promises::wake(TenantId id, Time now, bool short_pause) {
@@ -80,14 +81,16 @@ bool Promises::is_held(TenantId id) const {
 
 std::optional<TenantId> Promises::take_released(Time now) {
   const auto moment = static_cast<std::uint64_t>(now.time_since_epoch().count());
-  if (held_.empty() || held_.front_key().start_tag > moment) return std::nullopt;
-  const TenantId id = by_slot_[held_.front_slot()];
-  Tenant& tenant = tenants_.at(id);
-  held_.erase(tenant.slot);
-  tenant.held = false;
-  if (hold_back(id, now)) return take_released(now);  // its ceiling was changed
-  guarantees_.wake(tenant.slot, now, true);
-  return id;
+  while (!held_.empty() && held_.front_key().start_tag <= moment) {
+    const TenantId id = by_slot_[held_.front_slot()];
+    Tenant& tenant = *find(id);
+    held_.erase(tenant.slot);
+    tenant.held = false;
+    if (hold_back(id, now)) continue;  // its ceiling was changed
+    guarantees_.wake(tenant.slot, now, true);
+    return id;
+  }
+  return std::nullopt;
 }
 
 std::optional<Time> Promises::next_release() const {
@@ -108,6 +111,14 @@ void Promises::serve(const Due& due, Duration used) {
   if (const Tenant* const tenant = find(*due.tenant)) guarantees_.charge(tenant->slot, used);
 }
 
+void Promises::had_alone(TenantId id, Duration time, Time now) {
+  if (const Tenant* const tenant = find(id)) guarantees_.charge_alone(tenant->slot, time, now);
+}
+
+void Promises::batch_had_alone(Duration time, Time now) {
+  guarantees_.charge_alone(kFloor, time, now + kBatchFloor.period);
+}
+
 void Promises::used(TenantId id, Duration used, Time now) {
   Tenant* const tenant = find(id);
   if (tenant != nullptr && tenant->ceiling) tenant->ceiling->charge(used, now);
@@ -117,6 +128,16 @@ std::optional<Duration> Promises::left(TenantId id, Time now) {
   Tenant* const tenant = find(id);
   if (tenant == nullptr || !tenant->ceiling) return std::nullopt;
   return tenant->ceiling->left(now);
+}
+
+bool Promises::has_ceiling(TenantId id) const {
+  const Tenant* const tenant = find(id);
+  return tenant != nullptr && tenant->ceiling;
+}
+
+bool Promises::has_guarantee(TenantId id) const {
+  const Tenant* const tenant = find(id);
+  return tenant != nullptr && guarantees_.has(tenant->slot);
 }
 
 bool Promises::may_forget(TenantId id, Time now) const {
@@ -141,12 +162,17 @@ void Promises::restore(TenantId id, const TenantBudget& from) {
   if (from.guaranteed_until && guarantees_.has(tenant->slot)) {
     guarantees_.set_served_until(tenant->slot, *from.guaranteed_until);
   }
-  if (tenant->ceiling) tenant->ceiling->restore(from.last_second, from.paced_until.value_or(Time{}));
+  if (tenant->ceiling && from.paced_until) tenant->ceiling->restore(from.last_second, *from.paced_until);
+}
+
+void Promises::restore_floor(Time until) {
+  guarantees_.set_served_until(kFloor, std::max(until, floor_until()));
 }
 
 // -- inside
 
 Promises::Tenant& Promises::enter(TenantId id) {
+  last_.reset();
   const auto [found, is_new] = tenants_.try_emplace(id);
   if (!is_new) return found->second;
   if (free_slots_.empty()) {
@@ -160,14 +186,11 @@ Promises::Tenant& Promises::enter(TenantId id) {
   return found->second;
 }
 
-Promises::Tenant* Promises::find(TenantId id) {
-  const auto found = tenants_.find(id);
-  return found == tenants_.end() ? nullptr : &found->second;
-}
-
 const Promises::Tenant* Promises::find(TenantId id) const {
+  if (last_ == id) return last_found_;
   const auto found = tenants_.find(id);
-  return found == tenants_.end() ? nullptr : &found->second;
+  last_ = id;
+  return last_found_ = found == tenants_.end() ? nullptr : &found->second;
 }
 
 }  // namespace fairgv::sched

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sched/budget.hpp"
@@ -45,7 +46,7 @@ class Promises {
   /// The tenant has work. False: its ceiling holds it back.
   bool wake(TenantId id, Time now, bool short_pause);
   void block(TenantId id);
-  /// Batch tenants want the device, or none does any more.
+  /// Batch tenants want the device beside others, or do so no longer.
   void batch_wants(bool wants, Time now);
 
   /// Holds a tenant that has work back if its ceiling is reached. True: it is held back now.
@@ -62,16 +63,25 @@ class Promises {
   std::optional<Time> next_due() const { return guarantees_.next_due(); }
   /// The device was used for this guarantee.
   void serve(const Due& due, Duration used);
+  /// The tenant had the device to itself for this long, until now.
+  void had_alone(TenantId id, Duration time, Time now);
+  /// The batch class had it so: that counts for its floor of the next period, too.
+  void batch_had_alone(Duration time, Time now);
 
   /// The tenant has used the device for this long, whatever for.
   void used(TenantId id, Duration used, Time now);
   /// Device time that the tenant's ceiling leaves it; none: it has no ceiling.
   std::optional<Duration> left(TenantId id, Time now);
+  bool has_ceiling(TenantId id) const;
+  bool has_guarantee(TenantId id) const;
 
   /// Whether forgetting the tenant's promises would refill nothing.
   bool may_forget(TenantId id, Time now) const;
   void save(TenantId id, TenantBudget& to) const;
   void restore(TenantId id, const TenantBudget& from);
+  /// The floor has been served up to this moment.
+  Time floor_until() const { return guarantees_.served_until(kFloor); }
+  void restore_floor(Time until);
 
  private:
   using Slot = RunHeap::Slot;
@@ -85,12 +95,15 @@ class Promises {
   };
 
   Tenant& enter(TenantId id);
-  Tenant* find(TenantId id);
+  Tenant* find(TenantId id) { return const_cast<Tenant*>(std::as_const(*this).find(id)); }
   const Tenant* find(TenantId id) const;
 
   Guarantees guarantees_;
   RunHeap held_;  // tenants that are held back, by the time of their release
   std::unordered_map<TenantId, Tenant> tenants_;
+  /// The answer of the last look-up: most calls concern the tenant whose turn it is.
+  mutable std::optional<TenantId> last_;
+  mutable const Tenant* last_found_ = nullptr;
   std::vector<TenantId> by_slot_{TenantId{}};  // kFloor is nobody's
   std::vector<Slot> free_slots_;
   std::uint64_t arrivals_ = 0;
