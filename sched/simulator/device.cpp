@@ -30,6 +30,7 @@ SimulatedDevice::SimulatedDevice(const Model& model, std::unique_ptr<Policy> pol
   outcome_.tenants.resize(tenants.size());
   for (std::size_t tenant = 0; tenant < tenants.size(); ++tenant) {
     kernels_.push_back(mean_cost(tenants[tenant]));
+    attributes_.push_back(tenants[tenant].attributes);
     policy_->add(id_of(tenant), tenants[tenant].attributes, Time{} + tenants[tenant].arrives);
     for (std::uint32_t i = 0; i < tenants[tenant].sessions; ++i) {
       const std::uint64_t own_seed = mix(mix(mix(seed) ^ model.index) ^ sessions_.size());
@@ -84,6 +85,7 @@ void SimulatedDevice::handle(const SimulationEvent& event) {
 
 void SimulatedDevice::set_attributes(std::size_t tenant, const TenantAttributes& attributes, Time now) {
   account(now);
+  attributes_[tenant] = attributes;
   policy_->set_attributes(id_of(tenant), attributes, now);
   if (turn_) {
     review(now);

@@ -69,6 +69,8 @@ class SimulatedDevice {
   void start(Time now);
   void handle(const SimulationEvent& event);
   void set_attributes(std::size_t tenant, const TenantAttributes& attributes, Time now);
+  /// Goes on with another policy object, from the budgets of this one, as the daemon's arbiter does.
+  void set_policy(std::unique_ptr<Policy> policy, Time now);
   /// Tells the policy of the host's processors.
   void hear_of_host(Time now);
   /// Counts idle and busy time up to here.
@@ -129,7 +131,9 @@ class SimulatedDevice {
   void stop_keeping(Time now);
 
   const Model model_;
-  const std::unique_ptr<Policy> policy_;
+  std::unique_ptr<Policy> policy_;
+  std::vector<TenantAttributes> attributes_;
+  std::vector<TenantBudget> budgets_;  // kept for the next policy that knows them
   EventQueue& events_;
   SimulatedHost* const host_;
   std::vector<Duration> kernels_;  // mean, by tenant

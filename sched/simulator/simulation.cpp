@@ -14,6 +14,11 @@ double usable_alone(const TenantSpec& tenant) {
   return std::min(1.0, tenant.sessions * (1 - tenant.sleep));
 }
 
+std::unique_ptr<Policy> known_policy(const std::string& name, Duration slice) {
+  if (auto policy = make_policy(name, slice)) return policy;
+  throw std::invalid_argument("there is no policy '" + name + "': there are " + policy_names());
+}
+
 }  // namespace
 
 SimulationResult simulate(const SimulationSettings& settings, const TurnObserver& after_turn) {
@@ -29,11 +34,7 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
   if (settings.host.processors > 0) host.emplace(settings.host, events);
   std::deque<SimulatedDevice> devices;  // a deque: devices cannot be moved
   for (std::size_t index = 0; index < settings.devices; ++index) {
-    auto policy = make_policy(settings.policy, settings.slices.least);
-    if (!policy) {
-      throw std::invalid_argument("there is no policy '" + settings.policy + "': there are " +
-                                  policy_names());
-    }
+    auto policy = known_policy(settings.policy, settings.slices.least);
     const SimulatedDevice::Model model{.index = index,
                                        .queue_depth = settings.queue_depth,
                                        .slices = settings.slices,
@@ -46,7 +47,16 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
   if (host) host->start(kSimulationStart);
   for (SimulatedDevice& device : devices) device.start(kSimulationStart);
   const Time end = kSimulationStart + settings.length;
+  auto exchange = settings.exchanges.begin();
   while (!events.empty() && events.first().when <= end) {
+    if (exchange != settings.exchanges.end() && kSimulationStart + exchange->at <= events.first().when) {
+      for (SimulatedDevice& device : devices) {
+        device.set_policy(known_policy(exchange->policy, settings.slices.least),
+                          kSimulationStart + exchange->at);
+      }
+      ++exchange;
+      continue;
+    }
     const SimulationEvent event = events.first();
     events.pop();
     if (event.kind == SimulationEvent::Kind::host_tick) {

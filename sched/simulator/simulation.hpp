@@ -18,6 +18,12 @@ namespace fairgv::sched {
 /// just blocked.
 inline constexpr Time kSimulationStart{std::chrono::hours(1)};
 
+/// Every device gets a new policy object, which goes on from the budgets of the old one.
+struct PolicyExchange {
+  Duration at{0};  // after the start
+  std::string policy = "fair";
+};
+
 struct SimulationSettings {
   std::string policy = "fair";
   std::vector<TenantSpec> kinds;
@@ -27,9 +33,10 @@ struct SimulationSettings {
   std::uint64_t seed = 1;
   std::uint64_t queue_depth = kDriverQueue;  // see SimulatedDevice::Model
   SchedulerCosts costs{};
-  Duration switch_cost{0};  // the same
-  Duration spin{0};         // the same
-  HostModel host{};         // without processors: none
+  Duration switch_cost{0};                  // the same
+  Duration spin{0};                         // the same
+  HostModel host{};                         // without processors: none
+  std::vector<PolicyExchange> exchanges{};  // in the order of time
 };
 
 struct SimulationResult {

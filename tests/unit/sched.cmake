@@ -29,7 +29,12 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/pegasus/strict_cosched_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/policies_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/probe_pace_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/sched/promises_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/promises/ceiling_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/promises/exchange_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/promises/fair_promises_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/promises/guarantees_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/promises/promises_random_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/promises/promises_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/sim_tenant_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/simulation_test.cpp
