@@ -60,7 +60,7 @@ class ExchangeRandom : public RandomPopulation {
 
 // Theorem 4, for what is used while the policy knows ceilings.
 TEST_F(ExchangeRandom, NobodyIsAboveItsCeilingInAnySecond) {
-  for (int population = 0; population < kExchangedPopulations; ++population) {
+  for (int population = 0; population < harness::rounds(8); ++population) {
     SimulationSettings chosen = with_promises();
     if (between(0, 2) == 0) chosen.kinds.resize(1);
     for (TenantSpec& spec : chosen.kinds) {
