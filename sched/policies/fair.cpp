@@ -258,14 +258,22 @@ std::optional<Time> FairPolicy::preempts(TenantId newcomer, TenantId holder, Tim
   return turn_began_ + slice() / kUndisturbedFraction;
 }
 
-/// A turn without an end that is to have one.
 std::optional<Time> FairPolicy::review_at(TenantId holder, Time now) const {
-  const bool bounded =
-      !promises_ || holder_ != holder || holder_is_bounded_ || !promises_->has_ceiling(holder);
-  return bounded ? std::nullopt : std::optional(now);
+  return !yield_asked_ && lacks_end(holder) ? std::optional(now) : std::nullopt;
+}
+
+bool FairPolicy::must_yield(TenantId holder, Time) {
+  if (!lacks_end(holder)) return false;
+  yield_asked_ = true;  // no need to look again
+  return true;
 }
 
 // -- inside
+
+/// The turn was granted without an end, by this policy or another one, and its tenant has a ceiling by now.
+bool FairPolicy::lacks_end(TenantId holder) const {
+  return promises_ && holder_ == holder && !holder_is_bounded_ && promises_->has_ceiling(holder);
+}
 
 const FairPolicy::Member* FairPolicy::look_up(TenantId id) const {
   const auto found = members_.find(id);
@@ -317,6 +325,7 @@ void FairPolicy::begin_choice(TenantId id, const Member* member, Time now) {
   const auto choice = choose(now);
   serves_ = choice && choice->tenant == id ? choice->serves : std::nullopt;
   holder_is_bounded_ = std::exchange(bounded_, std::nullopt) == id;
+  yield_asked_ = false;
   if (member != nullptr) note_alone(id, *member, now);
 }
 

@@ -99,7 +99,7 @@ class FairPolicy final : public Policy {
   std::optional<Time> pause(TenantId id, Time now) override;
   std::optional<Time> preempts(TenantId newcomer, TenantId holder, Time now) const override;
   std::optional<Time> review_at(TenantId holder, Time now) const override;
-  bool must_yield(TenantId holder, Time now) override { return review_at(holder, now).has_value(); }
+  bool must_yield(TenantId holder, Time now) override;
 
   /// For display and tests: the queue of normal and latency tenants.
   const FairQueue& queue() const { return queue_; }
@@ -144,6 +144,7 @@ class FairPolicy final : public Policy {
   Decision next_by_promises(Time now);
   bool charge_promises(TenantId id, Duration used, Time now);
   void end_promises(TenantId id, Time now);
+  bool lacks_end(TenantId holder) const;
   void begin_choice(TenantId id, const Member* member, Time now);
   void note_alone(TenantId id, const Member& member, Time now);
   void settle_alone(Time now);
@@ -178,6 +179,7 @@ class FairPolicy final : public Policy {
   std::optional<TenantId> holder_;
   std::optional<TenantId> bounded_;  // the tenant that next() would give a bounded turn
   bool holder_is_bounded_ = false;
+  bool yield_asked_ = false;               // of the holder
   bool restoring_ = false;                 // since restore(), no turn has begun
   std::optional<Time> alone_since_;        // a turn began while its tenant was the only runnable one
   std::optional<Time> batch_alone_since_;  // ... while only batch tenants were

@@ -27,8 +27,8 @@
 #include "runtime/daemon/worker/processor_clock.hpp"
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/wish/slicing_wish.hpp"
 #include "runtime/session/turn.hpp"
+#include "runtime/session/wish/slicing_wish.hpp"
 
 namespace fairgv::daemon {
 

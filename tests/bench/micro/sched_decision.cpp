@@ -126,7 +126,7 @@ TenantAttributes mixed_promises(std::uint32_t tenants, std::mt19937& random) {
   const auto one_in = [&random](std::uint32_t n) { return random() % n == 0; };
   TenantAttributes attributes;
   attributes.weight = 1 + static_cast<std::uint32_t>(random() % 100);
-  const auto service = static_cast<std::uint32_t>(random() % 10);
+  const auto service = random() % 10;
   if (service == 0) attributes.service = ServiceClass::latency;
   if (service == 1 || service == 2) attributes.service = ServiceClass::batch;
   if (one_in(5)) {

@@ -52,8 +52,7 @@ TEST(TenantProspect, BeyondWhatIsLeftAreForeseenToBeRefusedWithTheSameLine) {
   TenantRegistry registry(all_allowed());
   ASSERT_TRUE(registry.join("a", {kAlice}, wish_of("50%")));
   const std::string why = refusal_of(registry, "b", wish_of("40%"));
-  EXPECT_NE(why.find("tenant 'b' cannot have a guarantee of 40%: 35% is left of the 90%"),
-            std::string::npos)
+  EXPECT_NE(why.find("tenant 'b' cannot have a guarantee of 40%: 35% is left of the 90%"), std::string::npos)
       << why;
   EXPECT_EQ(registry.join("b", {kAlice}, wish_of("40%")).error().message, why);
   EXPECT_EQ(refusal_of(registry, "b", wish_of("35%")), "");

@@ -180,6 +180,8 @@ TEST_F(FairPromises, AnEndlessTurnIsAskedForWhenItsTenantGetsACeiling) {
   policy.set_attributes(kA, capped(100'000), now);
   EXPECT_EQ(policy.review_at(kA, now), now);
   EXPECT_TRUE(policy.must_yield(kA, now));
+  EXPECT_EQ(policy.review_at(kA, now), std::nullopt) << "once is enough";
+  EXPECT_TRUE(policy.must_yield(kA, now));
   EXPECT_FALSE(policy.must_yield(kB, now));
   end(kA);
   EXPECT_TRUE(next().bounded);
