@@ -32,6 +32,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/promises/ceiling_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/promises/exchange_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/promises/fair_classes_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/promises/fair_exchange_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/promises/fair_promises_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/promises/guarantees_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/promises/promises_random_test.cpp

@@ -89,6 +89,15 @@ TEST(Ceiling, JoinedUseLeavesTheWindowNoSoonerThanItMayHaveHappened) {
   EXPECT_EQ(used(kBegin + 1s + 500us), 900us) << "the shares of 100 ms would be 100 us";
 }
 
+TEST(Ceiling, UseThatIsReportedLateLeavesTheWindowWithItsInterval) {
+  Ceiling ceiling(Share{10'000});
+  ceiling.charge(5ms, kBegin);
+  ceiling.charge(5ms, kBegin);  // 10 ms in an interval of 5
+  EXPECT_EQ(ceiling.left(kBegin + 995ms), 0ms);
+  EXPECT_EQ(ceiling.free_at(kBegin), kBegin + 995ms + 1ns);
+  EXPECT_GE(ceiling.left(kBegin + 995ms + 1ns), 100us);
+}
+
 TEST(Ceiling, MemoryIsBoundedHoweverShortTheTurns) {
   Ceiling ceiling(kWholeDevice);
   Time now = kBegin;

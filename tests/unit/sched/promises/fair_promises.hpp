@@ -1,10 +1,10 @@
-// The fair policy with promises: what its tests share.
+// Plays the caller of the fair policy for tests of its promises.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <map>
-#include <memory>
+#include <utility>
 
 #include "sched/policies/fair.hpp"
 #include "tests/unit/sched/policy_player.hpp"
@@ -14,7 +14,6 @@ namespace fairgv::sched {
 
 using namespace std::chrono_literals;
 
-inline constexpr TenantId kNobodyKnows{4};
 inline constexpr TenantAttributes kLatency{.service = ServiceClass::latency};
 inline constexpr TenantAttributes kBatch{.service = ServiceClass::batch};
 

@@ -1,4 +1,4 @@
-// The fair policy with guarantees and ceilings beside the weights.
+// The fair policy with promises: guarantees and ceilings beside the weights.
 #include "tests/unit/sched/promises/fair_promises.hpp"
 
 namespace fairgv::sched {
@@ -63,6 +63,18 @@ TEST_F(FairPromises, AMomentAlonePaysNoMoreOfAGuaranteeThanItWas) {
   const Duration before = player.total[kB];
   for (int i = 0; i < 1'000 && next().tenant == kB && next().promised; ++i) player.run(next().slice);
   EXPECT_NEAR(used_part(kB, before, 1s), 1 - 0.01, 0.02) << "it catches up on the rest";
+}
+
+TEST_F(FairPromises, WhatATenantIsOwedWhileOthersHaveTheDeviceIsNotTimeAlone) {
+  add(kA, guaranteed(5ms, 10ms));
+  begin(kA);
+  add(kB);
+  end(kA);
+  const Time owed_from = *policy.budget(kA, now).guaranteed_until;
+  begin(kB);
+  use(kB, 1s);
+  add(kC);
+  EXPECT_EQ(policy.budget(kA, now).guaranteed_until, owed_from);
 }
 
 TEST_F(FairPromises, BatchTenantsAmongThemselvesHaveTheirGuarantees) {

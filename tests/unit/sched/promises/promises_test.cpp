@@ -184,6 +184,7 @@ TEST_F(PromisesTest, AGuaranteeThatIsGivenToATenantThatIsHeldBackWaitsForItsRele
   exhaust(kA, 60ms, kDawn);
   ASSERT_TRUE(promises.hold_back(kA, kDawn));
   promises.set(kA, {.min = {1ms, 10ms}, .max = {100'000}}, kDawn);
+  EXPECT_EQ(promises.due(kDawn), std::nullopt);
   EXPECT_EQ(promises.take_released(kDawn), std::nullopt);
   EXPECT_EQ(promises.due(kDawn), std::nullopt);
   const Time release = *promises.next_release();
