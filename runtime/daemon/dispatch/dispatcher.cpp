@@ -16,6 +16,7 @@ void Dispatcher::set_attributes(TenantId id, const sched::TenantAttributes& attr
   charge_holder(now);  // use so far counts with the old weight
   account->attributes = attributes;
   arbiter_.policy().set_attributes(id, attributes, now);
+  arbiter_.attributes_changed(now);
 }
 
 void Dispatcher::restore_books(TenantId id, const TenantBooks& books, Time now) {

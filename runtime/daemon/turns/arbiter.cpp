@@ -191,6 +191,15 @@ void Arbiter::stop_keeping(Time now) {
   block_if_idle(id, now);
 }
 
+void Arbiter::attributes_changed(Time now) {
+  if (device_.turn) {
+    review(now);
+    if (device_.turn->must_end && device_.turn->ends) reclaim_turn(now);
+  } else if (!device_.line.empty() && !kept_for_) {
+    grant_next(now);
+  }
+}
+
 /// Asks the policy whether the holder is to give the device back before its time. The policy knows the
 /// holder's use.
 void Arbiter::review(Time now) {

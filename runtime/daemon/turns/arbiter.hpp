@@ -82,6 +82,8 @@ class Arbiter {
   void look_at_holder(SessionPlace& place, Time now);
   /// The place is suspended: its turn or its wait ends.
   void suspend(PlaceId id, SessionPlace& place, Time now);
+  /// The policy has been told of a tenant's new attributes: a promise may end the turn, or let a tenant go on.
+  void attributes_changed(Time now);
   /// Tells the session that uses the device whether the device is shared.
   void tell_company();
 

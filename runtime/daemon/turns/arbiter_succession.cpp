@@ -19,7 +19,7 @@ void Arbiter::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
   wake_all(now);
   if (device_.turn) {
     policy_->begin(holding_place().tenant, now);
-    plan_review(now);
+    attributes_changed(now);
   } else {
     grant_next(now);
   }
@@ -62,8 +62,8 @@ void Arbiter::resume(Time now) {
   wake_all(now);
   if (!device_.turn) return grant_next(now);
   policy_->begin(holding_place().tenant, now);
-  plan_review(now);
-  if (device_.line.empty()) return;
+  attributes_changed(now);
+  if (!device_.turn || device_.line.empty()) return;
   device_.charges.contest(*device_.turn, holding_place(), now);
   deadline_ = now + kPatience;
 }

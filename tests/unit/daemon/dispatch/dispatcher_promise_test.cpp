@@ -56,6 +56,17 @@ TEST_F(DispatcherPromise, AWorkerThatGoesOnBeyondABoundedTurnIsAskedForItAndPays
   EXPECT_GE(time_of(1), (slice + Dispatcher::kPatience) * 7 / 8);
 }
 
+TEST_F(DispatcherPromise, ACeilingThatIsSetInATurnWithoutAnEndEndsIt) {
+  FakeWorker& worker = add(1);
+  want(1, worker);
+  worker.begin();
+  now += 300ms;
+  worker.use(300ms);
+  dispatcher.set_attributes(TenantId{1}, {.max = kHalf}, now);
+  for (int look = 0; look < 10 && worker.state() == State::busy; ++look) pass_until_deadline();
+  EXPECT_EQ(worker.state(), State::busy_asked);
+}
+
 TEST_F(DispatcherPromise, ANewcomerHasTheDeviceWhileACappedTenantIsHeldBack) {
   FakeWorker& capped = add_with(1, {.max = sched::Share{100'000}});
   FakeWorker& free = add(2);
