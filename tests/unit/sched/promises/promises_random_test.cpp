@@ -161,15 +161,16 @@ TEST_F(PromisesRandom, ALatencyTenantWaitsForWhatIsInFlightOnly) {
     }
     TenantSpec brief;
     brief.attributes.service = ServiceClass::latency;
-    brief.attributes.weight = 1'000;  // it needs less than its share of what is not promised
-    brief.kernel = chosen.slices.least / 300;
+    // All its commands together are shorter than a slice, so that its tag is never further ahead than that.
+    brief.kernel = Duration(std::llround(ns(chosen.slices.least) * ns(5ms) / ns(chosen.length)));
     brief.burst = 1;
     brief.sleep = 1 - ns(brief.kernel) / ns(5ms) * fraction(0.1, 1);  // for 5 to 50 ms
     double in_flight = 0;
     for (const TenantSpec& spec : chosen.kinds) {
       const double longest = ns(spec.kernel) * (1 + spec.jitter);
-      in_flight =
-          std::max(in_flight, std::max(2 * longest, ns(FairPolicy::kLeastInFlight) * (1 + spec.jitter)));
+      // Predicted from the shortest, and then the longest come.
+      const double spread = (1 + spec.jitter) / (1 - spec.jitter);
+      in_flight = std::max({in_flight, 2 * longest, ns(FairPolicy::kLeastInFlight) * spread});
     }
     chosen.kinds.push_back(brief);
     const DeviceOutcome device = simulate(chosen).devices[0];
