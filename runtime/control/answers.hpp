@@ -39,7 +39,7 @@ struct WhoAmI {
   std::optional<std::string> rule;        // that fits: "[[match]] 2 (/etc/fairgv/fairgvd.toml:40)"
   std::string tenant;                     // empty: refused
   std::optional<std::string> class_name;  // of the tenant
-  // What the tenant would have with this program; where that is refused, what it has without it.
+  // The tenant's attributes with this program; where that is refused, those without it.
   std::uint32_t weight = 0;
   std::string min{};  // as people write them (session/wish/tenant_wish.hpp); empty: an older daemon
   std::string max{};

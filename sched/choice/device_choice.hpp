@@ -113,7 +113,7 @@ class DeviceChoice {
   std::optional<DeviceRefusal> refusal(Device device, TenantId id, const TenantProfile& profile) const;
 
  private:
-  /// What one tenant adds to the load of a device.
+  /// The load that one tenant adds to a device.
   struct Claim {
     TenantAttributes attributes{};
     std::uint64_t expected_memory = 0;

@@ -29,7 +29,7 @@ struct CapChange {
   friend bool operator==(const CapChange&, const CapChange&) = default;
 };
 
-/// What a second has shown.
+/// The result of one second.
 struct Report {
   std::vector<Load> loads;
   std::vector<Overload> overloaded;

@@ -50,7 +50,7 @@ struct Division {
     Share cap{};  // from now on
 
     Share unused() const { return above(load.floor()); }
-    /// What it could do without and still reach its target; nothing if it has none, is new, or does
+    /// The share without which it would still reach its target; nothing if it has none, is new, or does
     /// not reach it.
     Share surplus() const;
     /// Small: light.

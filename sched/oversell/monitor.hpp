@@ -1,6 +1,6 @@
-// What the tenants of one device do in each second, for decisions on overselling: gOver's monitoring module
-// (section 3.2). The caller reports each tenant's busy time and counted units of work once in a second; the
-// detector, the mitigator and the capacity go by the loads that come out.
+// Watches the tenants of one device, second by second, for decisions on overselling: gOver's monitoring
+// module (section 3.2). The caller reports each tenant's busy time and counted units of work once in a
+// second; the detector, the mitigator and the capacity go by the loads that come out.
 //
 // u_i = busy time / (cap x 1 s), as in the paper (its "max timeslice"). The service level is in units of work
 // per second: the paper's frames, or another count of processed units (section 5).
@@ -36,7 +36,7 @@ struct Observation {
   std::uint64_t units = 0;
 };
 
-/// What follows from a tenant's latest second, and those before.
+/// The conclusion from a tenant's latest second, and those before.
 struct Load {
   TenantId id;
   Share initial{};         // the cap that was sold

@@ -40,7 +40,7 @@ struct DeviceOutcome {
   Time now{};                      // up to which it counts
 };
 
-/// What scheduling costs beside the commands themselves (TimeGraph, section 6.3). Nobody is charged for it.
+/// The cost of scheduling beside the commands themselves (TimeGraph, section 6.3). Nobody is charged for it.
 struct SchedulerCosts {
   Duration decision{0};    // the device idles so long before commands are submitted
   Duration prediction{0};  // the same, where their costs decide whether they may be

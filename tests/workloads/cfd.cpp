@@ -30,7 +30,7 @@ float4 flux(const float4 gas, const float2 normal, const float heat_ratio) {
   return volume * gas + push * (float4)(0.0f, normal.x, normal.y, volume);
 }
 
-// What is beyond a wall moves as if in a mirror.
+// Gas beyond a wall moves as if in a mirror.
 float4 mirrored(const float4 gas, const float2 normal) {
   const float twice = 2.0f * dot(gas.yz, normal) / dot(normal, normal);
   return gas - twice * (float4)(0.0f, normal.x, normal.y, 0.0f);
@@ -50,7 +50,7 @@ void step_factors(__global float* restrict factors, __global const float4* restr
   factors[cell] = courant / speeds;
 }
 
-// What flows out of each cell (Rusanov's flux).
+// The flow out of each cell (Rusanov's flux).
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void outflows(__global float4* restrict flows, __global const float4* restrict state,
               __global const int* restrict neighbours, __global const float2* restrict normals,

@@ -145,7 +145,7 @@ std::optional<Duration> TurnClient::overrun_by_one(TimePoint now) const {
   return meter_.overrun_by_one(turn_.look() == TurnState::busy_asked, now);
 }
 
-/// What the turn is wanted for, for policies that look ahead.
+/// Tells policies that look ahead for which commands the turn is wanted.
 void TurnClient::publish_next(const Offer& next) {
   if (promise_ == nullptr) return;
   const Duration cost = meter_.expected(next.kind).value_or(Duration(0));

@@ -19,7 +19,7 @@ std::int64_t stage_at(Time now) {
   return (now - second_begins(second_at(now))) / CapPolicy::kStage;
 }
 
-/// What a cap allows up to the end of this stage of a second.
+/// The time that a cap allows up to the end of this stage of a second.
 Duration allowed(Share cap, std::int64_t stage) {
   return cap.of(CapPolicy::kStage * (stage + 1));
 }

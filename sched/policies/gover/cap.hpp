@@ -68,7 +68,7 @@ class CapPolicy final : public Policy {
   std::optional<Time> review_at(TenantId holder, Time now) const override;
   bool must_yield(TenantId holder, Time now) override;
 
-  /// What the tenant has left in this stage; negative after an overrun. For display and tests; throws
+  /// The tenant's time left in this stage; negative after an overrun. For display and tests; throws
   /// std::out_of_range for an unknown tenant.
   Duration left(TenantId id, Time now) const { return left(members_.at(id), now); }
 

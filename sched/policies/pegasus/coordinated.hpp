@@ -35,7 +35,7 @@ class CoordinatedPolicy : public PolledPolicy {
   TenantBudget budget(TenantId id, Time now) const override;
   void restore(TenantId id, const TenantBudget& budget, Time now) override;
 
-  /// What is left of the tenant's credits, for display and tests; throws std::out_of_range for an unknown
+  /// The rest of the tenant's credits, for display and tests; throws std::out_of_range for an unknown
   /// tenant.
   Duration left_of(TenantId id) const { return members_.at(id).left; }
 

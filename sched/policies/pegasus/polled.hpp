@@ -60,7 +60,7 @@ class PolledPolicy : public Policy {
     const auto found = runnable_.find(id);
     return found != runnable_.end() && found->second;
   }
-  /// What is left of the tenant's turn.
+  /// The rest of the tenant's turn.
   Duration rest_of_turn(TenantId id, Time now) const {
     return owner_ == id && now < turn_ends_ ? turn_ends_ - now : Duration(0);
   }

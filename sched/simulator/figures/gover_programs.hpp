@@ -38,7 +38,7 @@ struct Caps {
   static Caps all(Share cap) { return {cap, cap, cap}; }
 };
 
-/// What the targets need in the heaviest scenes, and some more.
+/// The need of the targets in the heaviest scenes, and some more.
 inline constexpr Caps kPessimistic{{150'000}, {500'000}, {500'000}};
 
 /// The same arguments give the same programs. Of draws 3n, 3n + 1 and 3n + 2, each has another of the three

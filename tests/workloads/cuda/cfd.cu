@@ -33,7 +33,7 @@ __device__ float4 flux(float4 gas, float2 normal) {
                      volume * (gas.w + push));
 }
 
-// What is beyond a wall moves as if in a mirror.
+// Gas beyond a wall moves as if in a mirror.
 __device__ float4 mirrored(float4 gas, float2 normal) {
   const float twice =
       2.0f * (gas.y * normal.x + gas.z * normal.y) / (normal.x * normal.x + normal.y * normal.y);
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kGroup)
   factors[cell] = kCourant / speeds;
 }
 
-// What flows out of each cell (Rusanov's flux).
+// The flow out of each cell (Rusanov's flux).
 __global__ void __launch_bounds__(kGroup)
     outflows(float4* __restrict__ flows, const float4* __restrict__ state, const int* __restrict__ neighbours,
              const float2* __restrict__ normals, int cells, float4 far_field) {
