@@ -74,7 +74,7 @@ Result<void> TenantRegistry::allows(const Tenant& tenant, const session::TenantW
                ": the administrator allows others (allow_class)"};
 }
 
-/// The guarantees of other tenants: of those that run, to those that the configuration names whether they
+/// The guarantees of other tenants: of those that run, of those that the configuration names whether they
 /// run or not, and of the batch class.
 sched::Share TenantRegistry::promised_to_others(const std::string& name) const {
   sched::Share sum = sched::Promises::kBatchFloor.share();
