@@ -210,17 +210,20 @@ void SessionTable::on_long_command(Session& session, const session::LongCommand&
 }
 
 DispatchedSession SessionTable::dispatched(Session& session) const {
-  return {.id = session.id,
-          .tenant = session.tenant,
-          .attributes = needs_.tenancies.attributes_of(session.tenant),
-          .turns = &session.turns.page(),
-          .promises = session.turns.promises(),
-          .header = &session.header.header(),
-          .knock_fd = session.knock.get(),
-          .devices = session.devices,
-          .ran = [worker = session.worker.pid(),
-                  program = session.peer.pid] { return time_of_both(worker, program); },
-          .suspended = is_suspended(session)};
+  return {
+      .id = session.id,
+      .tenant = session.tenant,
+      .attributes = needs_.tenancies.attributes_of(session.tenant),
+      .turns = &session.turns.page(),
+      .promises = session.turns.promises(),
+      .header = &session.header.header(),
+      .knock_fd = session.knock.get(),
+      .devices = session.devices,
+      .worker = {[worker = session.worker.pid(), program = session.peer.pid] {
+                   return time_of_both(worker, program);
+                 },
+                 [worker = session.worker.pidfd()](bool stop) { return WorkerProcess::stop(worker, stop); }},
+      .suspended = is_suspended(session)};
 }
 
 Result<void> SessionTable::admit(Session& session) {

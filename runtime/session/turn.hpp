@@ -112,6 +112,9 @@ struct alignas(64) TurnPromise {
   // Worker writes, before its state becomes wanting: the predicted time of the command for which it wants the
   // turn, in nanoseconds; 0: unknown. The dispatcher believes it within bounds only. Relaxed.
   std::atomic<std::uint64_t> next_cost_ns{0};
+  // Dispatcher writes: for how long it has stopped the worker in turns so far, in nanoseconds. Stored before
+  // the worker goes on, by which it is ordered; relaxed.
+  std::atomic<std::uint64_t> paused_ns{0};
 };
 
 struct TurnPromises {

@@ -24,9 +24,8 @@ void FairPolicy::remove(TenantId id, Time now) {
   dequeue(id, *member, now);
   queue_of(member->service).remove(id);
   if (promises_) promises_->remove(id);
-  if (holder_ == id) {
-    holder_.reset();
-    serves_.reset();
+  for (Holding* const held : {&holding_, aside_ ? &*aside_ : nullptr}) {
+    if (held != nullptr && held->tenant == id) *held = {};
   }
   classified_ -= member->service != ServiceClass::normal ? 1 : 0;
   last_found_ = nullptr;
@@ -53,7 +52,7 @@ void FairPolicy::set_attributes(TenantId id, const TenantAttributes& attributes,
     if (member.wants) enqueue(id, member, now);
   }
   promise(id, member, attributes, now);
-  if (holder_ == id) queue_of(member.service).spend_lead(id);  // it has its turn
+  if (holding_.tenant == id) queue_of(member.service).spend_lead(id);  // it has its turn
 }
 
 void FairPolicy::wake(TenantId id, Time now) {
@@ -101,9 +100,9 @@ void FairPolicy::charge(TenantId id, Duration used, Time now) {
 /// Whether the time is not the tenant's by weight.
 bool FairPolicy::charge_promises(TenantId id, Duration used, Time now) {
   promises_->used(id, used, now);
-  if (!serves_ || holder_ != id) return false;
-  promises_->serve(*serves_, used);
-  return serves_->tenant.has_value();  // the floor's time is shared by tags
+  if (!holding_.serves || holding_.tenant != id) return false;
+  promises_->serve(*holding_.serves, used);
+  return holding_.serves->tenant.has_value();  // the floor's time is shared by tags
 }
 
 void FairPolicy::rest(Duration free, Time) {
@@ -183,8 +182,8 @@ Decision FairPolicy::next_by_promises(Time now) {
 }
 
 void FairPolicy::begin(TenantId id, Time now) {
-  turn_began_ = latest_ = now;
-  holder_ = id;
+  holding_.began = holding_.undisturbed = latest_ = now;
+  holding_.tenant = id;
   restoring_ = false;
   Member* const found = find(id);
   if (!plain() || queue_.runnable_count() <= 1) begin_choice(id, found, now);
@@ -194,13 +193,14 @@ void FairPolicy::begin(TenantId id, Time now) {
 }
 
 void FairPolicy::end(TenantId id, Time now) {
-  if (holder_ != id) return;
-  holder_.reset();
+  if (aside_ && aside_->tenant == id) aside_.reset();
+  if (holding_.tenant != id) return;
+  holding_.tenant.reset();
   if (promises_) end_promises(id, now);
 }
 
 void FairPolicy::end_promises(TenantId id, Time now) {
-  serves_.reset();
+  holding_.serves.reset();
   if (promises_->hold_back(id, now)) dequeue(id, *find(id), now);
 }
 
@@ -252,19 +252,45 @@ std::optional<Time> FairPolicy::preempts(TenantId newcomer, TenantId holder, Tim
   if (newcomer == holder) return std::nullopt;
   const bool by_latency = queue_.first() == newcomer;
   if (by_latency && held->second.service != ServiceClass::latency) return now;
-  const bool from_batch = held->second.service == ServiceClass::batch && !serves_;
+  const bool from_batch = held->second.service == ServiceClass::batch && !holding_.serves;
   if (from_batch && came->second.service != ServiceClass::batch) return now;
   if (!has_lead(came->second)) return std::nullopt;
-  return turn_began_ + slice() / kUndisturbedFraction;
+  return holding_.began + slice() / kUndisturbedFraction;
+}
+
+std::optional<Duration> FairPolicy::interrupts(TenantId newcomer, TenantId holder, Time now) const {
+  const Member* const held = find(holder);
+  const Member* const came = find(newcomer);
+  if (held == nullptr || came == nullptr || newcomer == holder || !is_next(newcomer, now))
+    return std::nullopt;
+  const bool by_latency = queue_.first() == newcomer && held->service != ServiceClass::latency;
+  if (by_latency) return slice();
+  if (!has_lead(*came) || now - holding_.undisturbed < kLeastUndisturbed) return std::nullopt;
+  return lead();
+}
+
+void FairPolicy::interrupted(TenantId holder, Time now) {
+  if (holding_.tenant != holder) return;
+  aside_ = std::exchange(holding_, {});
+  aside_->undisturbed = latest_ = now;
+}
+
+void FairPolicy::resumed(TenantId holder, Time now) {
+  if (!aside_ || aside_->tenant != holder) return begin(holder, now);
+  const Duration pause = now - aside_->undisturbed;
+  holding_ = *std::exchange(aside_, std::nullopt);
+  holding_.began += pause;
+  holding_.undisturbed = latest_ = now;
+  if (const Member* const member = find(holder)) note_alone(holder, *member, now);
 }
 
 std::optional<Time> FairPolicy::review_at(TenantId holder, Time now) const {
-  return !yield_asked_ && lacks_end(holder) ? std::optional(now) : std::nullopt;
+  return !holding_.yield_asked && lacks_end(holder) ? std::optional(now) : std::nullopt;
 }
 
 bool FairPolicy::must_yield(TenantId holder, Time) {
   if (!lacks_end(holder)) return false;
-  yield_asked_ = true;  // no need to look again
+  holding_.yield_asked = true;  // no need to look again
   return true;
 }
 
@@ -272,7 +298,7 @@ bool FairPolicy::must_yield(TenantId holder, Time) {
 
 /// The turn was granted without an end, by this policy or another one, and its tenant has a ceiling by now.
 bool FairPolicy::lacks_end(TenantId holder) const {
-  return promises_ && holder_ == holder && !holder_is_bounded_ && promises_->has_ceiling(holder);
+  return promises_ && holding_.tenant == holder && !holding_.bounded && promises_->has_ceiling(holder);
 }
 
 const FairPolicy::Member* FairPolicy::look_up(TenantId id) const {
@@ -323,9 +349,9 @@ void FairPolicy::dequeue(TenantId id, const Member& member, Time now) {
 /// Finds out what the turn that begins is for.
 void FairPolicy::begin_choice(TenantId id, const Member* member, Time now) {
   const auto choice = choose(now);
-  serves_ = choice && choice->tenant == id ? choice->serves : std::nullopt;
-  holder_is_bounded_ = std::exchange(bounded_, std::nullopt) == id;
-  yield_asked_ = false;
+  holding_.serves = choice && choice->tenant == id ? choice->serves : std::nullopt;
+  holding_.bounded = std::exchange(bounded_, std::nullopt) == id;
+  holding_.yield_asked = false;
   if (member != nullptr) note_alone(id, *member, now);
 }
 
@@ -371,7 +397,8 @@ bool FairPolicy::is_next(TenantId id, Time now) const {
 
 /// The most device time in flight in a turn of this tenant; 0: as much as the worker likes.
 Duration FairPolicy::in_flight(const Member& member, Time now) const {
-  if (!latency_about(now) || member.service == ServiceClass::latency) return Duration(0);
+  const bool bounded = latency_about(now) && !interruptible() && member.service != ServiceClass::latency;
+  if (!bounded) return Duration(0);
   return std::max(kLeastInFlight, least_response_ / kInFlightPart);
 }
 

@@ -73,6 +73,10 @@ class FairPolicy final : public Policy {
   /// changes of turns cost everybody.
   static constexpr int kUndisturbedFraction = 4;
 
+  /// A turn runs for at least so long before a tenant with a lead interrupts it, or does so again: an
+  /// interruption costs some 20 us.
+  static constexpr Duration kLeastUndisturbed = std::chrono::milliseconds(1);
+
   /// The device time in flight in turns of others while a latency tenant is about: two commands at least, and
   /// enough to keep the device busy while a worker wakes up.
   static constexpr Duration kLeastInFlight = std::chrono::microseconds(300);
@@ -98,6 +102,9 @@ class FairPolicy final : public Policy {
   void end(TenantId id, Time now) override;
   std::optional<Time> pause(TenantId id, Time now) override;
   std::optional<Time> preempts(TenantId newcomer, TenantId holder, Time now) const override;
+  std::optional<Duration> interrupts(TenantId newcomer, TenantId holder, Time now) const override;
+  void interrupted(TenantId holder, Time now) override;
+  void resumed(TenantId holder, Time now) override;
   std::optional<Time> review_at(TenantId holder, Time now) const override;
   bool must_yield(TenantId holder, Time now) override;
 
@@ -127,6 +134,16 @@ class FairPolicy final : public Policy {
   struct Choice {
     TenantId tenant;
     std::optional<Promises::Due> serves{};
+  };
+
+  /// A turn, from begin() to end().
+  struct Holding {
+    std::optional<TenantId> tenant{};
+    Time began{};                           // later by interruptions
+    Time undisturbed{};                     // since then
+    std::optional<Promises::Due> serves{};  // the guarantee that it serves
+    bool bounded = false;
+    bool yield_asked = false;
   };
 
   FairQueue& queue_of(ServiceClass service) { return service == ServiceClass::batch ? batch_ : queue_; }
@@ -175,15 +192,12 @@ class FairPolicy final : public Policy {
   std::size_t classified_ = 0;          // members that are not of the normal class
   std::unique_ptr<Promises> promises_;  // none while nothing is promised
 
-  Time turn_began_{};  // the latest one
-  std::optional<TenantId> holder_;
-  std::optional<TenantId> bounded_;  // the tenant that next() would give a bounded turn
-  bool holder_is_bounded_ = false;
-  bool yield_asked_ = false;               // of the holder
+  Holding holding_{};                      // the turn in progress, or the latest one
+  std::optional<Holding> aside_;           // the turn that stands still
+  std::optional<TenantId> bounded_;        // the tenant that next() would give a bounded turn
   bool restoring_ = false;                 // since restore(), no turn has begun
   std::optional<Time> alone_since_;        // a turn began while its tenant was the only runnable one
   std::optional<Time> batch_alone_since_;  // ... while only batch tenants were
-  std::optional<Promises::Due> serves_;    // the guarantee that the turn in progress serves
   std::optional<Time> latency_woke_;       // a latency tenant, last
   Duration least_response_{0};             // wanted by those that are about; 0: as soon as may be
   Time latest_{};                          // of all events

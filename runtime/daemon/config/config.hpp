@@ -86,6 +86,7 @@ struct DeviceRule {
   sched::SliceRule slices = sched::kAdaptiveSlice;
   std::optional<MemorySize> memory{};  // to share out; none: all that the device has
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
+  bool interrupts = true;  // turns, on the host's own processors (turns/interruption.hpp)
   std::optional<std::uint32_t>
       wake_latency_us{};                   // of processors, while several want it; none: as the system likes
   std::optional<std::uint32_t> same_as{};  // [device.N] only: see devices/hardware.hpp

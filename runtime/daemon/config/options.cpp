@@ -256,6 +256,10 @@ const ConfigOptions<DeviceRule>& common_device_options() {
         "(see The "
         "watchdog)."},
        time_field<Seconds>(&DeviceRule::hold_limit)},
+      {{"interrupts", TruthType{}, "", Applies::at_once, "",
+        "On a CPU device: stop the worker that has the turn while a tenant runs that needs the device for a "
+        "moment, or is of class latency (see Interruptions)."},
+       field(&DeviceRule::interrupts)},
       {{"wake_latency_us", IntegerType{0, kLongestWakeLatency}, "microseconds", Applies::at_once,
         "as long as the system likes",
         "How long a processor may take to wake up while several want the device (see Waking up)."},

@@ -9,7 +9,7 @@ namespace fairgv::daemon {
 namespace {
 
 TurnRules turn_rules(const DeviceRule& rule) {
-  return {rule.slices, rule.hold_limit};
+  return {rule.slices, rule.hold_limit, rule.interrupts};
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void DeviceDispatchers::add_session(const DispatchedSession& session, Time now) 
     Dispatcher& dispatcher = of(place.device);
     dispatcher.add_tenant(session.tenant, session.attributes, now);
     dispatcher.set_attributes(session.tenant, session.attributes, now);
-    dispatcher.add_session(place, session.tenant, pages(session, device), now, session.ran);
+    dispatcher.add_session(place, session.tenant, pages(session, device), now, session.worker);
     dispatcher.set_suspended(place, session.suspended, now);
   }
   join(session, now);
@@ -78,7 +78,7 @@ void DeviceDispatchers::adopt_session(const DispatchedSession& session, const Se
     Dispatcher& dispatcher = of(place.device);
     dispatcher.add_tenant(session.tenant, session.attributes, now);
     dispatcher.adopt_session(place, session.tenant, pages(session, device), used[device], now, work[device],
-                             turns[device], session.ran);
+                             turns[device], session.worker);
     dispatcher.set_suspended(place, session.suspended, now);
   }
   join(session, now);
@@ -87,7 +87,8 @@ void DeviceDispatchers::adopt_session(const DispatchedSession& session, const Se
 Dispatcher::SessionPages DeviceDispatchers::pages(const DispatchedSession& session, std::size_t device) {
   session::TurnPromise* const promise =
       session.promises == nullptr ? nullptr : &session.promises->devices[device];
-  return {session.turns->devices[device], promise, *session.header};
+  return {session.turns->devices[device], promise, *session.header,
+          std::span(session.turns->devices).first(session.devices.size())};
 }
 
 void DeviceDispatchers::join(const DispatchedSession& session, Time now) {

@@ -34,8 +34,7 @@ struct DispatchedSession {
   ring::SegmentHeader* header = nullptr;
   int knock_fd = -1;     // the eventfd; it stays the caller's
   DeviceView devices{};  // the devices that the session's worker sees
-  /// Processor time of the worker's process so far; called by the loop's thread.
-  ProcessorTimer ran{};
+  WorkerHandle worker{};  // used by the loop's thread
   bool suspended = false;
 };
 

@@ -101,8 +101,10 @@ SessionBooks DispatchLooks::session_books(SessionId id) {
     const SessionPlace* const place = state.places.find(at);
     books.used_ns.push_back(place == nullptr ? 0 : place->used_ns);
     books.work.push_back(dispatcher.work(at, now));
-    const bool has_turn = state.turn && state.turn->place == at;
-    books.turns.push_back(has_turn ? std::optional(state.turn->books()) : std::nullopt);
+    std::optional<TurnBooks> turn;
+    if (state.turn && state.turn->place == at) turn = state.turn->books();
+    if (state.interrupted && state.interrupted->place() == at) turn = state.interrupted->books();
+    books.turns.push_back(turn);
   }
   return books;
 }

@@ -43,19 +43,20 @@ void Dispatcher::forget_tenant(TenantId id, Time now) {
 }
 
 void Dispatcher::add_session(PlaceId id, TenantId tenant, const SessionPages& pages, Time now,
-                             ProcessorTimer ran) {
+                             WorkerHandle worker) {
   places().add(id, SessionPlace{.tenant = tenant,
                                 .turn = &pages.turn,
                                 .promise = pages.promise,
                                 .header = &pages.header,
                                 .work = ClaimedWork(now),
-                                .timer = std::move(ran)});
+                                .worker = std::move(worker),
+                                .turns = pages.turns});
 }
 
 void Dispatcher::adopt_session(PlaceId id, TenantId tenant, const SessionPages& pages, std::uint64_t used_ns,
                                Time now, const WorkCounters& work, const std::optional<TurnBooks>& books,
-                               ProcessorTimer ran) {
-  add_session(id, tenant, pages, now, std::move(ran));
+                               WorkerHandle worker) {
+  add_session(id, tenant, pages, now, std::move(worker));
   SessionPlace& place = places().at(id);
   place.work = ClaimedWork(now, work);
   place.used_ns = used_ns;
@@ -69,7 +70,7 @@ void Dispatcher::remove_session(PlaceId id, Time now) {
   if (place == nullptr) return;
   const TenantId tenant = place->tenant;
   const bool has_turn = arbiter_.has_turn(id);
-  if (has_turn) arbiter_.break_off(*place, now);
+  if (has_turn || arbiter_.is_interrupted(id)) arbiter_.break_off(id, *place, now);
   if (place->waiting) arbiter_.leave(id, *place, now);
   accounts().at(tenant).ended += place->work.look(*place->turn, now);
   places().remove(id);
@@ -79,6 +80,7 @@ void Dispatcher::remove_session(PlaceId id, Time now) {
 void Dispatcher::look(PlaceId id, Time now) {
   SessionPlace* const place = places().find(id);
   if (place == nullptr || place->broken) return;
+  if (arbiter_.is_interrupted(id)) return;  // until its turn goes on
   if (arbiter_.has_turn(id)) return arbiter_.look_at_holder(*place, now);
   switch (place->state()) {
     case TurnState::wanting:

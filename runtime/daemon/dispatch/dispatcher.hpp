@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,15 +85,17 @@ class Dispatcher {
     session::DeviceTurn& turn;
     session::TurnPromise* promise;  // null: an earlier release began the session
     ring::SegmentHeader& header;
+    std::span<session::DeviceTurn> turns{};  // on all devices of the session
   };
-  /// The tenant must be known. The dispatcher calls `ran` on a device that runs on the host's processors.
-  void add_session(PlaceId id, TenantId tenant, const SessionPages& pages, Time now, ProcessorTimer ran = {});
+  /// The tenant must be known. The dispatcher uses `worker` on a device that runs on the host's processors.
+  void add_session(PlaceId id, TenantId tenant, const SessionPages& pages, Time now,
+                   WorkerHandle worker = {});
   /// Adds a session that an earlier dispatcher has served, with whatever turn it has now. Of its worker's
   /// count, `used_ns` is charged already, and `work` is believed; `books` describe the turn that the session
   /// had then. After the last session, call resume().
   void adopt_session(PlaceId id, TenantId tenant, const SessionPages& pages, std::uint64_t used_ns, Time now,
                      const WorkCounters& work = {}, const std::optional<TurnBooks>& books = {},
-                     ProcessorTimer ran = {});
+                     WorkerHandle worker = {});
   void resume(Time now) { arbiter_.resume(now); }
   /// The session is gone, with or without the turn; its worker no longer uses the device.
   void remove_session(PlaceId id, Time now);

@@ -172,6 +172,8 @@ void turns_from(JsonFields& fields, SessionBooks& books) {
                    .charged = time(turn, "charged"),
                    .before = time(turn, "before")};
     if (turn.has("contested")) held.contested = sched::Time(time(turn, "contested"));
+    held.interrupted = turn.has("interrupted") && turn.boolean("interrupted");
+    if (turn.has("stopped")) held.stopped = sched::Time(time(turn, "stopped"));
     if (!turn.ok() || device >= books.turns.size()) return fields.fail("has a turn that cannot be read");
     books.turns[device] = held;
   }

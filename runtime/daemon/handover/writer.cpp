@@ -96,6 +96,8 @@ json to_json(std::uint32_t device, const TurnBooks& turn) {
               {"charged", number_of(turn.charged)},
               {"before", number_of(turn.before)}};
   if (turn.contested) object["contested"] = number_of(turn.contested->time_since_epoch());
+  if (turn.interrupted) object["interrupted"] = true;
+  if (turn.stopped) object["stopped"] = number_of(turn.stopped->time_since_epoch());
   return object;
 }
 

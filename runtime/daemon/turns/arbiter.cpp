@@ -23,12 +23,7 @@ void Arbiter::want(PlaceId id, SessionPlace& place, Time now) {
   device_.places.count_user(place, true);
   policy_->wake(place.tenant, now);
   if (device_.turn) {
-    device_.charges.contest(*device_.turn, holding_place(), now);
-    if (const auto from = policy_->preempts(place.tenant, holding_place().tenant, now)) {
-      device_.turn->ends = std::min(device_.turn->ends.value_or(Time::max()), std::max(*from, now));
-    }
-    review(now);
-    reclaim_turn(now);
+    if (!interrupt(place, now)) contend(place.tenant, now);
   } else if (!kept_for_ || *kept_for_ == place.tenant ||
              policy_->preempts(place.tenant, *kept_for_, now).value_or(Time::max()) <= now) {
     stop_keeping(now);
@@ -44,11 +39,17 @@ void Arbiter::leave(PlaceId id, SessionPlace& place, Time now) {
   if (device_.turn) device_.turn->obstructs_since.reset();
 }
 
-void Arbiter::break_off(SessionPlace& place, Time now) {
-  charge(place, now);
-  device_.charges.charge_broken_off(*device_.turn, place, now);
-  device_.charges.charge_least(*device_.turn, place, now);
-  forget_turn(now);
+void Arbiter::break_off(PlaceId id, SessionPlace& place, Time now) {
+  if (is_interrupted(id)) let_go(now);
+  TurnInProgress& turn = is_interrupted(id) ? device_.interrupted->turn() : *device_.turn;
+  charge(turn, place, now);
+  device_.charges.charge_broken_off(turn, place, now);
+  device_.charges.charge_least(turn, place, now);
+  if (is_interrupted(id)) {
+    device_.interrupted.reset();
+  } else {
+    forget_turn(now);
+  }
   policy_->end(place.tenant, now);
 }
 
@@ -97,11 +98,16 @@ void Arbiter::suspend(PlaceId id, SessionPlace& place, Time now) {
 // -- time
 
 std::optional<Arbiter::Time> Arbiter::deadline() const {
-  if (!deadline_ || (review_at_ && *review_at_ < *deadline_)) return review_at_;
-  return deadline_;
+  std::optional<Time> first = deadline_;
+  for (const auto& other :
+       {review_at_, device_.interrupted ? device_.interrupted->deadline() : std::nullopt}) {
+    if (other && (!first || *other < *first)) first = other;
+  }
+  return first;
 }
 
 void Arbiter::expire(Time now) {
+  if (device_.interrupted && device_.interrupted->deadline() <= now) let_go(now);
   if (device_.turn && review_at_ && now >= *review_at_) {
     charge_holder(now);
     review(now);
@@ -143,7 +149,7 @@ void Arbiter::announce_next(Time now) {
 void Arbiter::charge_holder(Time now) {
   // Looked at first: all use until then is in used_ns. While a command runs, its begin is not known.
   const bool rests = device_.charges.may_rest() && (!device_.turn || holding_place().state() == State::held);
-  if (device_.turn) charge(holding_place(), now);
+  if (device_.turn) charge(*device_.turn, holding_place(), now);
   if (rests) device_.charges.tell_rest(now);
 }
 
@@ -160,10 +166,27 @@ void Arbiter::report_broken(PlaceId id, SessionPlace& place, const std::string& 
 
 // -- inside
 
+bool Arbiter::holds(TenantId id) const {
+  const auto is_its = [&](PlaceId at) { return device_.places.at(at).tenant == id; };
+  return (device_.turn && is_its(device_.turn->place)) ||
+         (device_.interrupted && is_its(device_.interrupted->place()));
+}
+
+/// Another tenant waits, and is next: the turn in progress ends when the policy says.
+void Arbiter::contend(TenantId newcomer, Time now) {
+  SessionPlace& place = holding_place();
+  device_.charges.contest(*device_.turn, place, now);
+  if (const auto from = policy_->preempts(newcomer, place.tenant, now)) {
+    device_.turn->ends = std::min(device_.turn->ends.value_or(Time::max()), std::max(*from, now));
+  }
+  review(now);
+  reclaim_turn(now);
+}
+
 /// Charges the holder's measurements; false if it broke the protocol.
-bool Arbiter::charge(SessionPlace& place, Time now) {
-  if (device_.charges.charge_reported(*device_.turn, place, now)) return true;
-  report_broken(device_.turn->place, place, "reported less device time than before", now);
+bool Arbiter::charge(TurnInProgress& turn, SessionPlace& place, Time now) {
+  if (device_.charges.charge_reported(turn, place, now)) return true;
+  report_broken(turn.place, place, "reported less device time than before", now);
   return false;
 }
 
@@ -181,8 +204,7 @@ void Arbiter::tell_company() {
 }
 
 void Arbiter::block_if_idle(TenantId id, Time now) {
-  const bool holds = (device_.turn && holding_place().tenant == id) || kept_for_ == id;
-  if (!holds && !device_.line.has(id)) policy_->block(id, now);
+  if (!holds(id) && kept_for_ != id && !device_.line.has(id)) policy_->block(id, now);
 }
 
 void Arbiter::stop_keeping(Time now) {
@@ -227,7 +249,7 @@ void Arbiter::reclaim_turn(Time now) {
   SessionPlace& place = holding_place();
   deadline_ = now + kPatience;
   if (place.broken) return;  // remove_session() ends its turn
-  if (!device_.line.empty()) watch_obstruction(place, now);
+  if (!device_.line.empty() || device_.interrupted) watch_obstruction(place, now);
   // The worker may move the state between our look and our move, any number of times; a few tries are enough
   // for an honest worker, and a busy one is asked again after the patience.
   for (int attempt = 0; attempt < 16; ++attempt) {
@@ -267,14 +289,14 @@ void Arbiter::watch_obstruction(SessionPlace& place, Time now) {
 /// The turn came back: its state is idle or wanting. Charges the turn and finds the next.
 void Arbiter::end_turn(SessionPlace& place, State state, Time now) {
   const PlaceId id = device_.turn->place;
-  const bool honest = charge(place, now);
+  const bool honest = charge(*device_.turn, place, now);
   device_.charges.charge_least(*device_.turn, place, now);
   const bool paused =
       state == State::idle && honest && !place.suspended && !device_.turn->taken_back && device_.turn->worked;
   forget_turn(now);
   policy_->end(place.tenant, now);
   if (state == State::wanting && honest && !place.suspended) line_up(id, place, now);
-  if (paused && !device_.line.has(place.tenant)) {
+  if (paused && !device_.interrupted && !device_.line.has(place.tenant)) {
     if (const auto until = policy_->pause(place.tenant, now)) {
       kept_for_ = place.tenant;
       deadline_ = until;
@@ -293,8 +315,10 @@ void Arbiter::forget_turn(Time now) {
 
 void Arbiter::grant_next(Time now) {
   deadline_.reset();
+  if (device_.interrupted) return go_on(now);
   while (!device_.line.empty()) {
     policy_->set_slice(device_.rules.slices.of(device_.line.tenants()));
+    policy_->set_interruptible(device_.interruptible());
     const sched::Decision decision = policy_->next(now);
     if (!decision.turn) {
       deadline_ = decision.ask_again;
@@ -326,6 +350,7 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
                                                              .wanted = place.waiting_since,
                                                              .slice = slice,
                                                              .granted = now,
+                                                             .traced_from = now,
                                                              .charged_until = now,
                                                              .promised = next.promised,
                                                              .in_flight = next.in_flight});

@@ -62,6 +62,8 @@ class Arbiter {
   const DeviceState& device() const { return device_; }
   TurnLog& log() { return log_; }
   bool has_turn(PlaceId id) const { return device_.turn && device_.turn->place == id; }
+  /// Whether the place has a turn that stands still.
+  bool is_interrupted(PlaceId id) const { return device_.interrupted && device_.interrupted->place() == id; }
 
   // -- places that come and go
 
@@ -73,8 +75,8 @@ class Arbiter {
   /// that turn. After the last place, call resume().
   void adopt(PlaceId id, SessionPlace& place, State state, const std::optional<TurnBooks>& books, Time now);
   void resume(Time now);
-  /// The holder's session is gone: charges it. settle() must follow.
-  void break_off(SessionPlace& place, Time now);
+  /// The session that has the turn, or an interrupted one, is gone: charges it. settle() must follow.
+  void break_off(PlaceId id, SessionPlace& place, Time now);
   /// A tenant has one place less, which is forgotten; `had_turn`: that place had the turn. Goes on with the
   /// next.
   void settle(TenantId tenant, bool had_turn, Time now);
@@ -82,7 +84,8 @@ class Arbiter {
   void look_at_holder(SessionPlace& place, Time now);
   /// The place is suspended: its turn or its wait ends.
   void suspend(PlaceId id, SessionPlace& place, Time now);
-  /// The policy has been told of a tenant's new attributes: a promise may end the turn, or let a tenant go on.
+  /// The policy has been told of a tenant's new attributes: a promise may end the turn, or let a tenant go
+  /// on.
   void attributes_changed(Time now);
   /// Tells the session that uses the device whether the device is shared.
   void tell_company();
@@ -103,7 +106,8 @@ class Arbiter {
 
  private:
   SessionPlace& holding_place() { return device_.places.at(device_.turn->place); }
-  bool charge(SessionPlace& place, Time now);
+  bool holds(TenantId id) const;
+  bool charge(TurnInProgress& turn, SessionPlace& place, Time now);
   void line_up(PlaceId id, SessionPlace& place, Time now);
   void block_if_idle(TenantId id, Time now);
   void stop_keeping(Time now);
@@ -111,6 +115,10 @@ class Arbiter {
   void wake_all(Time now);
   void review(Time now);
   void plan_review(Time now);
+  bool interrupt(const SessionPlace& newcomer, Time now);
+  void go_on(Time now);
+  void let_go(Time now);
+  void contend(TenantId newcomer, Time now);
   void reclaim_turn(Time now);
   void watch_obstruction(SessionPlace& place, Time now);
   void end_turn(SessionPlace& place, State state, Time now);

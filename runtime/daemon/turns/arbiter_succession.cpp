@@ -34,8 +34,8 @@ void Arbiter::save_budgets(Time now) {
 void Arbiter::wake_all(Time now) {
   std::vector<std::pair<Duration, TenantId>> wanting;
   for (const auto& [id, tenant] : device_.charges.accounts().all()) {
-    const bool holds = device_.turn && holding_place().tenant == id;
-    if (holds || device_.line.has(id)) wanting.emplace_back(tenant.budget.ahead.value_or(Duration(0)), id);
+    if (holds(id) || device_.line.has(id))
+      wanting.emplace_back(tenant.budget.ahead.value_or(Duration(0)), id);
   }
   std::sort(wanting.begin(), wanting.end());
   for (const auto& [ahead, id] : wanting) policy_->wake(id, now);
@@ -45,6 +45,9 @@ void Arbiter::adopt(PlaceId id, SessionPlace& place, State state, const std::opt
                     Time now) {
   if (state == State::wanting) {
     line_up(id, place, now);
+  } else if (books && books->interrupted) {
+    device_.interrupted = Interruption::adopted(
+        TurnInProgress::adopted(id, *place.turn, state == State::busy_asked, books, now), *books);
   } else {
     if (device_.turn) {
       // Both pages say that their session has the turn, and workers write the pages: the earlier dispatcher

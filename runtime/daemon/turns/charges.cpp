@@ -25,7 +25,7 @@ void Charges::contest(TurnInProgress& turn, const SessionPlace& place, Time now)
 }
 
 std::optional<Charges::Duration> Charges::ran(const SessionPlace& place) const {
-  return processors_ > 0 && place.timer ? place.timer() : std::nullopt;
+  return processors_ > 0 && place.worker.ran ? place.worker.ran() : std::nullopt;
 }
 
 void Charges::charge_least(TurnInProgress& turn, SessionPlace& place, Time now) {

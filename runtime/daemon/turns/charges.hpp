@@ -31,6 +31,7 @@ class Charges {
   void use_policy(sched::Policy& policy) { policy_ = &policy; }
   /// Sets the number of host processors that the device runs on; 0: it has its own.
   void set_processors(unsigned count) { processors_ = count; }
+  bool on_host_processors() const { return processors_ > 0; }
 
   TenantAccounts& accounts() { return accounts_; }
   const TenantAccounts& accounts() const { return accounts_; }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "runtime/daemon/turns/charges.hpp"
+#include "runtime/daemon/turns/interruption.hpp"
 #include "runtime/daemon/turns/place.hpp"
 #include "runtime/daemon/turns/turn_in_progress.hpp"
 #include "runtime/daemon/turns/waiting_line.hpp"
@@ -17,6 +18,8 @@ struct TurnRules {
   sched::SliceRule slices;
   /// How long a session may keep others waiting in one turn; 0: for ever.
   sched::Duration hold_limit{0};
+  /// Whether turns may be interrupted, on a device that is the host's own processors.
+  bool interrupts = true;
 };
 
 /// Others may read it; the dispatcher alone changes it.
@@ -26,6 +29,10 @@ struct DeviceState {
   WaitingLine line{};
   Charges charges{};
   std::optional<TurnInProgress> turn{};
+  /// The turn that stands still meanwhile.
+  std::optional<Interruption> interrupted{};
+
+  bool interruptible() const { return rules.interrupts && charges.on_host_processors(); }
 };
 
 }  // namespace fairgv::daemon

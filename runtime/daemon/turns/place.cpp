@@ -44,6 +44,22 @@ sched::Duration SessionPlace::under_way(sched::Time now) const {
   return since == 0 ? sched::Duration(0) : sched::Duration(moment - std::min(since, moment));
 }
 
+bool SessionPlace::stand_still() const {
+  if (!worker.stop || promise == nullptr || broken || !is_busy()) return false;
+  const bool elsewhere = std::any_of(turns.begin(), turns.end(), [this](session::DeviceTurn& each) {
+    const TurnState now = session::DispatcherTurn(each).look();
+    return &each != turn && now != TurnState::idle && now != TurnState::wanting;
+  });
+  return !elsewhere && worker.stop(true);
+}
+
+void SessionPlace::let_go(sched::Duration pause) const {
+  // Relaxed: the signal orders it. Only this side writes it.
+  const std::uint64_t so_far = promise->paused_ns.load(std::memory_order_relaxed);
+  promise->paused_ns.store(so_far + static_cast<std::uint64_t>(pause.count()), std::memory_order_relaxed);
+  worker.stop(false);
+}
+
 void SessionPlace::tell_company(bool shared) const {
   turn->company.store(shared ? 1 : 0, std::memory_order_relaxed);
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +27,14 @@ inline constexpr sched::Duration kMostPredicted = std::chrono::seconds(10);
 
 /// The processor time that a worker's process has used in its life; nothing if it is gone.
 using ProcessorTimer = std::function<std::optional<sched::Duration>()>;
+/// Stops a worker's process, or lets it go on. False: there is no such process any more.
+using WorkerStop = std::function<bool(bool stop)>;
+
+/// A session's worker as a process. Each may be empty: then its time is not known, it cannot be stopped.
+struct WorkerHandle {
+  ProcessorTimer ran{};
+  WorkerStop stop{};
+};
 
 /// `turn` and `header` are the session's, and outlive the place.
 struct SessionPlace {
@@ -42,7 +51,8 @@ struct SessionPlace {
   sched::Duration waited{0};   // for the turn that the place wanted when it was suspended
   std::uint64_t used_ns = 0;   // as last seen
   sched::Duration charged{0};  // in its life
-  ProcessorTimer timer{};      // of its worker
+  WorkerHandle worker{};
+  std::span<session::DeviceTurn> turns{};  // on all devices of the session
 
   session::TurnState state() const;
   /// Whether the session uses the device, as its page says.
@@ -59,6 +69,11 @@ struct SessionPlace {
   /// How long commands have been under way whose time is not in used_ns yet, as the worker says.
   sched::Duration under_way(sched::Time now) const;
 
+  /// Stops its worker in the midst of its commands. False: that is not possible, or of no use, or would stop
+  /// its work on another device.
+  bool stand_still() const;
+  /// Its worker goes on after so long.
+  void let_go(sched::Duration pause) const;
   /// Tells a session that is about to use the device whether others use it.
   void tell_company(bool shared) const;
   /// Makes its worker look at the turn that it was granted.

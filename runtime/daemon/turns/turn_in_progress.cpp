@@ -16,12 +16,13 @@ TurnInProgress TurnInProgress::adopted(PlaceId id, const session::DeviceTurn& tu
                          .wanted = now,
                          .slice = Duration(0),
                          .granted = now,
+                         .traced_from = now,
                          .charged_until = now,
                          .asked = asked,
                          .known_before = books.has_value()};
   if (books) {
     adopted.granted = std::min(books->granted, now);
-    adopted.charged_until = adopted.granted;
+    adopted.traced_from = adopted.charged_until = adopted.granted;
     adopted.charged = books->charged;
     adopted.contested = books->contested;
     adopted.before = books->before;
@@ -34,6 +35,14 @@ void TurnInProgress::contest(Time now, std::optional<Duration> ran_so_far) {
   contested = now;
   before = charged;
   ran = ran_so_far;
+}
+
+void TurnInProgress::shift(Duration pause) {
+  granted += pause;
+  charged_until += pause;
+  if (ends) *ends += pause;
+  if (contested) *contested += pause;
+  if (obstructs_since) *obstructs_since += pause;
 }
 
 void TurnInProgress::note_charge(Duration used, Time now) {
@@ -56,7 +65,8 @@ TurnInProgress::Window TurnInProgress::end_expected() const {
 }
 
 TracedTurn TurnInProgress::traced(Time now, bool over) const {
-  return {place.session, place.device, wanted, granted, now, charged, slice, over, promised, in_flight};
+  return {place.session,    place.device, wanted, traced_from, now,
+          charged - logged, slice,        over,   promised,    in_flight};
 }
 
 }  // namespace fairgv::daemon

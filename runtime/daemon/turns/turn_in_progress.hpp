@@ -20,6 +20,8 @@ struct TurnBooks {
   std::optional<sched::Time> contested;  // when others began to wait for it
   sched::Duration charged{0};            // so far
   sched::Duration before{0};             // the part from before others began to wait
+  bool interrupted = false;              // another session has the device meanwhile (interruption.hpp),
+  std::optional<sched::Time> stopped{};  // and since then its worker is stopped
 };
 
 struct TurnInProgress {
@@ -34,24 +36,26 @@ struct TurnInProgress {
   static constexpr int kEndsLaterBy = 20;
 
   PlaceId place;
-  std::optional<Time> ends{};             // when the daemon may ask for it back; none: its worker ends it
-  std::uint64_t commands;                 // the worker's counter at the grant
-  Time wanted;                            // when its session began to wait for it
-  Duration slice;                         // the slice that its worker was told
-  Time granted;                           // wall time since then is the most that can be charged
-  Time charged_until;                     // use before then is charged
-  Duration charged{0};                    // in this turn
-  bool worked = false;                    // its worker has reported use
-  std::optional<Time> contested{};        // when others began to wait
-  Duration before{0};                     // charged by then
-  std::optional<Duration> ran{};          // time of its worker's process, by then
-  bool must_end = false;                  // even if no session waits
-  bool asked = false;                     // busy_asked
-  bool announced = false;                 // to the worker that is likely to be next
-  bool taken_back = false;                // the daemon took it back, its worker did not give it back
-  bool known_before = false;              // to the earlier dispatcher
-  bool promised = false;                  // it serves a guarantee
-  Duration in_flight{0};                  // the bound that its worker was told
+  std::optional<Time> ends{};       // when the daemon may ask for it back; none: its worker ends it
+  std::uint64_t commands;           // the worker's counter at the grant
+  Time wanted;                      // when its session began to wait for it
+  Duration slice;                   // the slice that its worker was told
+  Time granted;                     // later by pauses; wall time since then is the most that can be charged
+  Time traced_from;                 // its part that is not in the log yet
+  Time charged_until;               // use before then is charged
+  Duration charged{0};              // in this turn
+  Duration logged{0};               // of it
+  bool worked = false;              // its worker has reported use
+  std::optional<Time> contested{};  // when others began to wait
+  Duration before{0};               // charged by then
+  std::optional<Duration> ran{};    // time of its worker's process, by then
+  bool must_end = false;            // even if no session waits
+  bool asked = false;               // busy_asked
+  bool announced = false;           // to the worker that is likely to be next
+  bool taken_back = false;          // the daemon took it back, its worker did not give it back
+  bool known_before = false;        // to the earlier dispatcher
+  bool promised = false;            // it serves a guarantee
+  Duration in_flight{0};            // the bound that its worker was told
   std::optional<Time> obstructs_since{};  // when others began to wait without a pause
 
   /// A turn that an earlier dispatcher has granted; `books` are that dispatcher's, if it knew of the turn.
@@ -63,6 +67,8 @@ struct TurnInProgress {
   /// The time that can still be charged.
   Duration open(Time now) const { return (now - granted) - charged; }
   void note_charge(Duration used, Time now);
+  /// The turn stood still for so long.
+  void shift(Duration pause);
 
   /// Whether the turn is too young to be taken back.
   bool is_fresh(const SessionPlace& its, Time now) const;
@@ -76,7 +82,7 @@ struct TurnInProgress {
   };
   Window end_expected() const;
 
-  TurnBooks books() const { return {granted, contested, charged, before}; }
+  TurnBooks books() const { return {granted, contested, charged, before, false, {}}; }
   TracedTurn traced(Time now, bool over) const;
 };
 

@@ -198,6 +198,10 @@ void WorkerProcess::kill() {
   if (group_) group_->kill();
 }
 
+bool WorkerProcess::stop(int pidfd, bool stop) {
+  return ::syscall(SYS_pidfd_send_signal, pidfd, stop ? SIGSTOP : SIGCONT, nullptr, 0) == 0;
+}
+
 std::string WorkerProcess::ending() const {
   if (pid_ < 0) return "ended";
   siginfo_t end{};

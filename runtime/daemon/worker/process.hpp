@@ -76,6 +76,8 @@ class WorkerProcess {
   /// Readable when the process has ended.
   int pidfd() const { return pidfd_.get(); }
   void kill();
+  /// Stops a worker by its pidfd(), or lets it go on; any thread. False: it has ended.
+  static bool stop(int pidfd, bool stop);
   /// How it ended, in words. Waits; call it when pidfd() is readable.
   std::string ending() const;
   /// When the worker has ended: kills its descendants that are still there. True when nothing is left, and

@@ -198,6 +198,7 @@ bool DeviceIssuer::refused_part(DeviceCommand& command, TimePoint now) {
 }
 
 void DeviceIssuer::note_end(DeviceCommand& command, const CommandTimes* times, TimePoint now) {
+  turn_.meter().leave_out_pauses();
   if (command.is_launch()) {
     if (!command.cut) turn_.meter().ran_whole(command.kind(), now - command.issued_at);
   } else if (const std::uint64_t bytes = command.bytes(); bytes > 0) {

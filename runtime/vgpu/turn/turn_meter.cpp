@@ -1,6 +1,7 @@
 #include "runtime/vgpu/turn/turn_meter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fairgv::vgpu {
 
@@ -46,7 +47,20 @@ TurnWait TurnMeter::refuses(const Offer& next) const {
                                                                                : TurnWait::sample;
 }
 
+void TurnMeter::leave_out_pauses() {
+  if (promise_ == nullptr) return;
+  // Relaxed: written while this process stood still.
+  const Duration paused(promise_->paused_ns.load(std::memory_order_relaxed));
+  if (paused == paused_) return;
+  // Everything noted so far was before the pause.
+  const Duration pause = paused - std::exchange(paused_, paused);
+  for (TimePoint* const moment :
+       {&turn_began_, &last_completion_, &stolen_until_, &unused_from_, &run_began_})
+    *moment += pause;
+}
+
 void TurnMeter::issued(const Offer& next, TimePoint now) {
+  leave_out_pauses();
   const bool opens_interval = contended() ? !issued_any_ : in_flight_ == 0;
   if (opens_interval) turn_began_ = last_completion_ = stolen_until_ = now;
   issued_any_ = true;
@@ -79,6 +93,7 @@ void TurnMeter::ran(std::uint64_t started, std::uint64_t ended) {
 
 void TurnMeter::completed(std::uint64_t commands, std::uint64_t launches, TimePoint now) {
   if (commands == 0) return;
+  leave_out_pauses();
   in_flight_ -= commands;
   if (!contended()) {
     const Duration each = (now - last_completion_) / static_cast<std::int64_t>(commands);
@@ -110,6 +125,7 @@ void TurnMeter::close_run() {
 }
 
 void TurnMeter::end(TimePoint now) {
+  leave_out_pauses();
   if (contended() && issued_any_) {
     charge_so_far(now);
     used_ = published_;

@@ -82,6 +82,9 @@ class TurnMeter {
   void ran(std::uint64_t started, std::uint64_t ended);
   /// `commands` issued ones, `launches` kernel launches among them, have ended.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
+  /// Leaves out the time for which the dispatcher has stopped this process since the last call. Also done by
+  /// issued(), completed() and end().
+  void leave_out_pauses();
   /// Of a contended turn in which nothing is under way: the issued commands are measured.
   void close_run();
   /// Of a contended turn: the slice is used up. The plan counts the measured runs; the pauses between them
@@ -139,6 +142,7 @@ class TurnMeter {
   TimePoint last_completion_{};
   Duration used_{0};        // all closed intervals so far
   Duration published_{0};   // of it and of the open one; never goes down
+  Duration paused_{0};      // by the dispatcher; left out so far
   TimePoint turn_began_{};  // first issue of the interval being charged: the turn, or the time in flight
 
   std::optional<Duration> mean_;               // time per command; lone turns

@@ -239,7 +239,7 @@ struct CpuTurnCosts : TurnCosts {
     FakeWorker& worker = workers.emplace_back();
     dispatcher.add_tenant(TenantId{id}, {1}, now);
     dispatcher.add_session(SessionId{id}, TenantId{id}, {worker.turn, nullptr, worker.header}, now,
-                           [this, id] { return std::optional(ran[id]); });
+                           {[this, id] { return std::optional(ran[id]); }, {}});
     return worker;
   }
   /// The cost of a measured turn of 10 ms, in which the worker's process ran for so long and reported

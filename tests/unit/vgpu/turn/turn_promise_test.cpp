@@ -49,6 +49,28 @@ TEST_F(PromisedTurn, AMeasuredTurnKeepsNoMoreInFlightThanTheDispatcherSays) {
   EXPECT_EQ(issued, 3U);
 }
 
+TEST_F(PromisedTurn, TheTimeForWhichTheDispatcherStoppedTheWorkerIsNotItsUse) {
+  for (const Duration slice : {0ns, Duration(15ms)}) {
+    const auto before = turn.used_ns.load();
+    grant_bound(slice);
+    bound.may_issue(Offer(kKernel), now);
+    bound.issued(Offer(kKernel), kCpu, now);
+    now += 1ms;
+    bound.completed(1, 1, now);
+    bound.may_issue(Offer(kKernel), now);
+    bound.issued(Offer(kKernel), kCpu, now);
+    now += 5ms;
+    promise.paused_ns += 4'000'000;
+    bound.completed(1, 1, now);
+    ask_back();
+    bound.settle({}, now);
+    now += 1ms;
+    bound.settle({}, now);
+    EXPECT_EQ(turn.state, static_cast<std::uint32_t>(TurnState::idle));
+    EXPECT_EQ(Duration(turn.used_ns.load() - before), 2ms) << "slice " << slice.count();
+  }
+}
+
 TEST_F(PromisedTurn, WithoutABoundItIsAsBefore) {
   grant_bound(0ns);
   run_known(100us, 50);
