@@ -127,8 +127,7 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[1].class_name, "gold");
   EXPECT_TRUE(read->tenants[1].assigned);
   EXPECT_FALSE(read->tenants[0].assigned);
-  EXPECT_TRUE(read->tenants[1].in_background);
-  EXPECT_FALSE(read->tenants[0].in_background);
+  EXPECT_TRUE(read->tenants[1].in_background && !read->tenants[0].in_background);
   EXPECT_EQ(read->tenants[0].paused, std::nullopt);
   EXPECT_EQ(read->tenants[1].paused, (control::Pause{0, true}));
   EXPECT_EQ(read->sessions[0].paused, (control::Pause{1001, false}));

@@ -58,6 +58,7 @@ class EndSignals {
   /// Waits for news on the descriptor, for the time, or for a signal. -1: there is no descriptor.
   void wait(int fd, std::chrono::milliseconds time) const {
     pollfd news{fd, POLLIN, 0};
+    time = std::max(time, std::chrono::milliseconds(0));
     const timespec most{time.count() / 1'000, time.count() % 1'000 * 1'000'000};
     ::ppoll(&news, 1, &most, &before_);
   }
@@ -149,13 +150,21 @@ int follow(const std::string& socket) {
   if (!windows) return fail("focus", windows.error().message);
   Follower follower(signals, socket);
   if (auto connected = follower.connect(); !connected) return fail("focus", connected.error().message);
+  std::optional<pid_t> last;
+  auto next_look = Clock::now();
   while (end_asked == 0) {
     const auto process = windows.value()->process_in_front();
     if (!process) return fail("focus", process.error().message);
-    const auto told = follower.put_in_front(process.value());
-    if (end_asked != 0) break;
-    if (!told) return fail("focus", told.error().message);
-    signals.wait(windows.value()->fd(), kLookEvery);
+    // Window managers have other news, too, some of them many times a second.
+    if (process.value() != last || Clock::now() >= next_look) {
+      const auto told = follower.put_in_front(process.value());
+      if (end_asked != 0) break;
+      if (!told) return fail("focus", told.error().message);
+      last = process.value();
+      next_look = Clock::now() + kLookEvery;
+    }
+    signals.wait(windows.value()->fd(),
+                 std::chrono::ceil<std::chrono::milliseconds>(next_look - Clock::now()));
   }
   (void)follower.put_in_front({});  // the daemon does the same when the connection ends
   return 0;
