@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "sched/types.hpp"
 
@@ -60,7 +61,7 @@ enum class Enforcement : std::uint8_t {
   apriori,    // before a command: its predicted cost must fit into the budget
 };
 
-/// A task of TimeGraph (sections 3 and 4.1): <name:sched:resv:prio:C:T>, of which `min` has C and T.
+/// A task of TimeGraph (sections 3 and 4.1): <name:sched:resv:prio:C:T>.
 struct TimeGraphTask {
   enum class Scheduling : std::uint8_t {
     predictable,      // PRT: one command at a time
@@ -69,6 +70,10 @@ struct TimeGraphTask {
 
   Scheduling scheduling = Scheduling::predictable;
   Enforcement enforcement = Enforcement::posterior;
+  /// C and T; empty: the task has the Background reserve. None: TenantAttributes::min has them.
+  std::optional<Reservation> reserve{};
+  /// An admission control outside of the policy has let the reserve in: the policy's own does not count it.
+  bool admitted = false;
   /// Tasks with the same number that is not 0 share one reserve, whose C and T are those of its first task.
   std::uint32_t shared_reserve = 0;
   /// Higher goes first. `automatic`: the task has the default priority, and the highest of that level while
@@ -92,6 +97,9 @@ struct TenantAttributes {
   /// The service level that it wants, in units of work per second (gOver's frames); 0: none.
   double units_per_second = 0;
   TimeGraphTask timegraph{};
+
+  /// C and T of its reserve under TimeGraph; empty: Background.
+  const Reservation& timegraph_reserve() const { return timegraph.reserve ? *timegraph.reserve : min; }
 
   friend bool operator==(const TenantAttributes&, const TenantAttributes&) = default;
 };

@@ -103,6 +103,18 @@ Result<WhoAmI> parse_whoami(std::string_view text) {
   return who;
 }
 
+std::string to_text(const FrontAnswer& answer) {
+  return json_text(json{{"ok", true}, {"front", answer.front}, {"refused", answer.refused}});
+}
+
+Result<FrontAnswer> parse_front_answer(std::string_view text) {
+  FAIRGV_CHECK(parse_outcome(text));
+  JsonFields fields(text, "daemon's answer");
+  FrontAnswer answer{texts_of(fields, "front"), texts_of(fields, "refused")};
+  if (!fields.ok()) return fields.error();
+  return answer;
+}
+
 std::string config_text(const std::string& toml) {
   return json_text(json{{"ok", true}, {"config", toml}});
 }

@@ -1,5 +1,5 @@
 // The longer answers on a control connection (control/protocol.hpp): what a reload has changed, and which
-// tenant the asking process would be.
+// tenant the asking process would be, and who is in front.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +51,15 @@ struct WhoAmI {
 
 std::string to_text(const WhoAmI& who);
 Result<WhoAmI> parse_whoami(std::string_view text);
+
+/// The answer to `focus`.
+struct FrontAnswer {
+  std::vector<std::string> front;    // the tenants that are in front now: those that run and are the asker's
+  std::vector<std::string> refused;  // why others are not, a line each
+};
+
+std::string to_text(const FrontAnswer& answer);
+Result<FrontAnswer> parse_front_answer(std::string_view text);
 
 /// The answer to `config`: the configuration that holds, as TOML.
 std::string config_text(const std::string& toml);

@@ -18,6 +18,9 @@ using nlohmann::json;
 /// Milliseconds since 1970: the year 9999.
 constexpr std::uint64_t kLatestTime = 253'402'300'799'000;
 
+/// Tenants with programs of one window.
+constexpr std::size_t kMostInFront = 1'000;
+
 constexpr std::uint64_t kLongestAnswer = std::uint64_t{256} << 20;
 
 /// Commands on one session, or on all sessions of a tenant.
@@ -91,6 +94,8 @@ std::string to_text(const ControlRequest& request) {
       return json_text(intervention(request, "pause"));
     case ControlRequest::Command::resume:
       return json_text(intervention(request, "resume"));
+    case ControlRequest::Command::focus:
+      return json_text(json{{"command", "focus"}, {"tenants", request.front}});
     case ControlRequest::Command::ps:
       break;
   }
@@ -143,6 +148,14 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     if (!request.tenant.empty() && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");
     }
+  } else if (command == "focus") {
+    request.command = ControlRequest::Command::focus;
+    for (const json& name : fields.list("tenants", kMostInFront)) {
+      request.front.push_back(name.is_string() ? name.get<std::string>() : "");
+      if (!session::is_tenant_name(request.front.back())) {
+        return session::tenant_name_error(request.front.back(), "the tenant's name");
+      }
+    }
   } else if (const auto* const found = find_intervention(command)) {
     request.command = found->first;
     read_target(fields, request);
@@ -152,7 +165,7 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   } else if (command != "ps") {
     fields.fail(
         "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'kill', 'pause', 'resume', 'stop', "
-        "'restart', 'usage', 'reload', 'config' and 'whoami'");
+        "'restart', 'usage', 'reload', 'config', 'whoami' and 'focus'");
   }
   if (!fields.ok()) return fields.error();
   return request;

@@ -10,6 +10,9 @@
 //                                                   trace, hanging up ends it; or with "tenant", "device"
 //   {"command":"kill","session":7}                  {"ok":true}; or with "tenant":"a", all of its sessions;
 //                                                   also "pause" and "resume"
+//   {"command":"focus","tenants":["a"]}             {"ok":true,"front":["a"],"refused":[]} (FrontAnswer);
+//   holds
+//                                                   until the next such request, or hanging up
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   {"command":"restart"}                           {"ok":true}, and the daemon hangs up when it has become
 //                                                   a new one, or cannot: its uptime tells
@@ -56,7 +59,8 @@ struct ControlRequest {
     whoami,
     kill,
     pause,
-    resume
+    resume,
+    focus
   };
   Command command = Command::ps;
   /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, unless there is `session`
@@ -67,6 +71,7 @@ struct ControlRequest {
   std::optional<MemorySize> memory{};      // set
   UsageQuery usage{};                      // usage
   std::optional<std::uint32_t> session{};  // kill, pause, resume
+  std::vector<std::string> front{};        // focus: the tenants whose windows are in front
 };
 
 /// One look at the daemon: the answer to `ps`. Times are cumulative device time in nanoseconds; shares are of
@@ -151,6 +156,16 @@ struct Report {
     double memory_byte_s = 0;           // bytes held, summed up over time
     std::uint64_t memory_refusals = 0;  // allocations beyond the limit, or beyond what the device has left
   };
+  /// A tenant under the policy `timegraph`, in the words of its specification file.
+  struct TimeGraphTask {
+    std::string scheduling;   // PRT, HT
+    std::string enforcement;  // of the reserve: PE, AE; none: Background
+    std::string reserve;      // 10ms/40ms; none: Background
+    std::string priority;     // a number; *: automatic
+    bool shared = false;      // the reserve, with other tenants
+    bool refused = false;     // its own reserve did not fit: it has Background
+    bool foreground = false;  // its window is in front
+  };
   /// Sessions that ended otherwise than by their program.
   struct Faults {
     std::uint64_t crashes = 0;     // the worker died
@@ -186,6 +201,7 @@ struct Report {
     std::string service{};
     double min_share = 0;  // of each device, 0 to 1
     double max_share = 1;
+    std::optional<TimeGraphTask> timegraph{};  // if a device has the policy of that name
   };
   Daemon daemon;
   std::vector<Device> devices;

@@ -32,6 +32,28 @@ json to_json(const Report::Session& session) {
           {"waits_for", session.waits_for}};
 }
 
+json to_json(const Report::TimeGraphTask& task) {
+  return {{"scheduling", task.scheduling}, {"enforcement", task.enforcement}, {"reserve", task.reserve},
+          {"priority", task.priority},     {"shared", task.shared},           {"refused", task.refused},
+          {"foreground", task.foreground}};
+}
+
+Report::TimeGraphTask task_from(JsonFields& whole) {
+  auto fields = JsonFields::nested(whole.object("timegraph"), "timegraph");
+  const auto text = [&fields](const char* key) {
+    return printable(fields.string(key, kLongestText), kLongestText);
+  };
+  Report::TimeGraphTask task{text("scheduling"),
+                             text("enforcement"),
+                             text("reserve"),
+                             text("priority"),
+                             fields.boolean("shared"),
+                             fields.boolean("refused"),
+                             fields.boolean("foreground")};
+  if (!fields.ok()) whole.fail("has a task of timegraph that cannot be read");
+  return task;
+}
+
 json to_json(const Report::Kill& kill) {
   return {{"session", kill.session}, {"tenant", kill.tenant}, {"uid", kill.uid},    {"pid", kill.pid},
           {"program", kill.program}, {"reason", kill.reason}, {"ago_s", kill.ago_s}};
@@ -92,7 +114,8 @@ json to_json(const Report::Tenant& tenant) {
           {"max", tenant.max},
           {"service", tenant.service},
           {"min_share", tenant.min_share},
-          {"max_share", tenant.max_share}};
+          {"max_share", tenant.max_share},
+          {"timegraph", tenant.timegraph ? to_json(*tenant.timegraph) : json()}};
 }
 
 Result<Report::Session> session_from(json object) {
@@ -217,6 +240,7 @@ Result<Report::Tenant> tenant_from(json object) {
     tenant.min_share = fields.number("min_share");
     tenant.max_share = fields.number("max_share");
   }
+  if (fields.has("timegraph")) tenant.timegraph = task_from(fields);
   if (!fields.ok()) return fields.error();
   return tenant;
 }

@@ -64,6 +64,7 @@ Result<void> Adjustments::set_policy(const ControlRequest& request, const Accoun
   dispatch_.set_policy(request.policy, request.device);
   const std::string where = request.device ? "device " + std::to_string(*request.device) : "all devices";
   log_.info(by, "{}: policy {}, set by {}", where, request.policy, by_text);
+  for (const std::string& line : tenancies_.admit_reserves()) log_.warn(by, "{}", line);
   return {};
 }
 

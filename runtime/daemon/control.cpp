@@ -25,11 +25,13 @@ std::string outcome(const Result<void>& done) {
 
 }  // namespace
 
-Control::Control(const Needs& needs, Adjustments adjustments, Interventions interventions, std::string socket,
+Control::Control(const Needs& needs, Adjustments adjustments, Interventions interventions,
+                 Foreground foreground, std::string socket,
                  std::function<Result<control::ReloadReport>()> reload)
     : needs_(needs),
       adjustments_(adjustments),
       interventions_(interventions),
+      foreground_(std::move(foreground)),
       socket_(std::move(socket)),
       reload_(std::move(reload)),
       started_(std::chrono::steady_clock::now()) {}
@@ -67,6 +69,10 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
     case control::ControlRequest::Command::pause:
     case control::ControlRequest::Command::resume:
       return outcome(interventions_.carry_out(request.value(), from.account));
+    case control::ControlRequest::Command::focus: {
+      const auto front = foreground_.set(from.token, request->front, from.account);
+      return front ? to_text(front.value()) : control::failure_text(front.error().message);
+    }
     case control::ControlRequest::Command::stop:
     case control::ControlRequest::Command::restart:
       break;

@@ -11,6 +11,7 @@
 #include "runtime/control/answers.hpp"
 #include "runtime/control/protocol.hpp"
 #include "runtime/daemon/adjustments.hpp"
+#include "runtime/daemon/foreground.hpp"
 #include "runtime/daemon/interventions.hpp"
 #include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
@@ -53,15 +54,18 @@ class Control {
     UserLog& log;
   };
   /// `socket` is for the report; `reload` reads the configuration again.
-  Control(const Needs& needs, Adjustments adjustments, Interventions interventions, std::string socket,
-          std::function<Result<control::ReloadReport>()> reload);
+  Control(const Needs& needs, Adjustments adjustments, Interventions interventions, Foreground foreground,
+          std::string socket, std::function<Result<control::ReloadReport>()> reload);
 
   /// Administrators may do everything: root, the daemon's own user, and users who were in its admin_group
   /// when they connected. Others may look (at the past: at their own tenants'), set their own tenants'
-  /// weights within the rules, and trace, end, pause and resume their own sessions.
+  /// weights within the rules, bring them to the front, and trace, end, pause and resume their own sessions.
   ControlAnswer answer(const std::string& request, const ControlPeer& from);
   /// The connection is gone: what it has begun ends.
-  void leave(std::uint64_t token) { traces_.leave(token); }
+  void leave(std::uint64_t token) {
+    traces_.leave(token);
+    foreground_.leave(token);
+  }
   /// The session's worker is dead, and its memory is about to go.
   void take_last(Session& session) { traces_.take_last(session); }
 
@@ -83,6 +87,7 @@ class Control {
   const Needs needs_;
   Adjustments adjustments_;
   Interventions interventions_;
+  Foreground foreground_;
   const std::string socket_;
   const std::function<Result<control::ReloadReport>()> reload_;
   TraceSlot traces_;

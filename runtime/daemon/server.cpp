@@ -103,8 +103,8 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
       metrics_(*events_, {[this] { return metrics(); }, [this] { return unready(); }}),
       control_({config_, entrance_, sources(), life_, usage_, log_},
                Adjustments(*dispatch_, tenancies_, devices_.table(), log_),
-               Interventions(tenancies_.registry(), sessions_, log_), settings_.socket_path,
-               [this] { return reload(); }),
+               Interventions(tenancies_.registry(), sessions_, log_), Foreground(tenancies_),
+               settings_.socket_path, [this] { return reload(); }),
       listener_(std::move(listener)),
       signals_(std::move(signals)) {
   tenancies_.call_before_forgetting([this] { usage_.flush(); });
@@ -235,7 +235,7 @@ void Server::apply(Config config, control::ReloadReport& report) {
   count_descriptors();
   reception_->set_ends_when_idle(exit_idle().count() > 0);
   dispatch_->set_rules(config_.devices);
-  tenancies_.configure();
+  for (std::string& line : tenancies_.configure()) report.warnings.push_back(std::move(line));
   if (!usage_.on()) usage_.skip();
   start_services();
   sessions_.apply_configuration();

@@ -65,6 +65,9 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   needs_.tenancies.apply_attributes(tenant.value());
   needs_.log.info(account, "session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value,
                   tenant->name, tenant->attributes.weight, started.program, peer.pid, started.worker.pid());
+  if (tenant->in_background) {
+    needs_.log.info(account, "tenant {} has the Background reserve: its own does not fit", tenant->name);
+  }
   sessions_.add(std::move(session).value());
   return {};
 }

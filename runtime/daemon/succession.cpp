@@ -61,6 +61,7 @@ std::vector<TenantId> restore_tenants(const Handover& handover, const Estate& es
                                                                .set_memory = handed.set_memory,
                                                                .class_name = handed.class_name,
                                                                .assigned = handed.assigned,
+                                                               .in_background = handed.in_background,
                                                                .paused = handed.paused,
                                                                .probation = handed.probation,
                                                                .counts = handed.counts});
@@ -103,6 +104,7 @@ Handover gather(const Estate& estate, int listener, int lock) {
                                 .sampled = estate.usage.sampled(tenant.id),
                                 .class_name = tenant.class_name,
                                 .assigned = tenant.assigned,
+                                .in_background = tenant.in_background,
                                 .paused = tenant.paused,
                                 .probation = tenant.probation});
   }
@@ -149,6 +151,7 @@ void go_on(const Handover& handover, const Estate& estate) {
                     done.error().message);
     }
   }
+  for (const std::string& line : estate.tenancies.admit_reserves()) spdlog::warn("{}", line);
   estate.dispatch.resume();
   spdlog::info("went on with {} of {} sessions", adopted, handover.sessions.size());
   estate.usage.skip();

@@ -99,6 +99,18 @@ target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_war
 add_dependencies(system_peer_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
 gtest_discover_tests(system_peer_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
+# TimeGraph's specification, reserves, and the window in front, where X's library is there to build with.
+add_executable(system_timegraph_test system/timegraph_test.cpp)
+target_compile_definitions(system_timegraph_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>")
+target_link_libraries(system_timegraph_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+pkg_check_modules(xcb IMPORTED_TARGET xcb)
+if(xcb_FOUND)
+  target_sources(system_timegraph_test PRIVATE system/tools/focus_test.cpp)
+  target_link_libraries(system_timegraph_test PRIVATE PkgConfig::xcb)
+endif()
+add_dependencies(system_timegraph_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
+gtest_discover_tests(system_timegraph_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+
 # The commands in the pages, and the page that `fairgv bench all` writes.
 add_executable(system_docs_test system/tools/docs_test.cpp system/tools/report_test.cpp)
 target_link_libraries(system_docs_test PRIVATE harness fairgv_warnings GTest::gtest_main)

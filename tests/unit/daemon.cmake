@@ -16,6 +16,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/manual_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/report_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/config/timegraph_spec_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/control_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/device_hardware_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/device_view_test.cpp
@@ -33,6 +34,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/switching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/turn_cost_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/wake_latency_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/foreground_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/handover_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/interventions_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/limits_test.cpp
@@ -50,6 +52,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenant_prospect_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/subordinate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenant_promises_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenant_reserves_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenants_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/trace_slot_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/descendants_test.cpp

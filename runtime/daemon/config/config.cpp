@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "runtime/daemon/config/contradictions.hpp"
@@ -13,6 +12,7 @@
 #include "runtime/daemon/config/memory.hpp"
 #include "runtime/daemon/config/options.hpp"
 #include "runtime/daemon/config/settings.hpp"
+#include "runtime/daemon/config/timegraph_spec.hpp"
 #include "runtime/session/paths.hpp"
 
 namespace fairgv::daemon {
@@ -58,17 +58,6 @@ void apply_all(const Settings& settings, Config& config, ConfigErrors& errors) {
     apply(match_options(), match_title(i), section, rule, config, errors);
     rule.place = section.place.path + ":" + std::to_string(section.place.line);
   }
-}
-
-Result<ConfigText> read_text(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  // A folder opens, but cannot be read; an empty file has nothing to be read.
-  if (!file || fs::is_directory(path) ||
-      (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf()))) {
-    return system_error("cannot read the configuration " + path, errno != 0 ? errno : EISDIR);
-  }
-  return ConfigText{path, text.str()};
 }
 
 std::string drop_in_folder(const std::string& path) {
@@ -160,7 +149,7 @@ Result<Config> read_config(const std::string& path) {
   Settings settings;
   std::vector<ConfigText> texts;
   const auto take = [&](const std::string& file) {
-    auto text = read_text(file);
+    auto text = read_file(file, "the configuration");
     if (text) {
       texts.push_back(std::move(text).value());
     } else {
@@ -176,6 +165,7 @@ Result<Config> read_config(const std::string& path) {
   if (!more) errors.add(more.error().message);
   if (more) std::for_each(more->begin(), more->end(), take);
   Config config = parse(texts, settings, errors);
+  read_timegraph_spec(config, settings, errors);
   check_folders(config, settings, errors);
   if (!errors.empty()) return errors.all();
   return config;

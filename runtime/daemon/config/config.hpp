@@ -1,9 +1,10 @@
 // The daemon's configuration: a TOML file, checked completely when it is read (docs/man/fairgvd.toml.5.md).
 //
 // Beside FILE, the files FILE.d/*.toml are read, in the order of their names: later files override earlier
-// ones. An unknown key, a wrong type, a value out of range, values that contradict each other, and folders
-// that are not there are errors that name file, line and column. All mistakes are told at once, a line each.
-// There is no partial success: on an error the caller keeps what it has.
+// ones. So is the specification file that [timegraph] names. An unknown key, a wrong type, a value out of
+// range, values that contradict each other, and folders that are not there are errors that name file, line
+// and column. All mistakes are told at once, a line each. There is no partial success: on an error the caller
+// keeps what it has.
 //
 // The options and their meanings are one table: config/options.hpp.
 #pragma once
@@ -21,6 +22,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/session/worker_options.hpp"
+#include "sched/attributes.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
@@ -59,7 +61,14 @@ struct MatchRule {
   std::string place{};         // "file:line", for people to read
 };
 
-/// [tenants], [tenant.*], [class.*] and [[match]]
+/// [timegraph]: what counts where a device has the policy of that name.
+struct TimeGraphRules {
+  std::string spec{};  // path of the specification file, as it was written; empty: there is none
+  std::map<std::string, sched::TimeGraphTask> tasks{};  // of that file, by tenant
+  sched::Share limit = sched::kWholeDevice;             // of all reserves together
+};
+
+/// [tenants], [tenant.*], [class.*], [[match]] and [timegraph]
 struct TenantRules {
   std::uint32_t default_weight = sched::kDefaultWeight;  // for programs that ask for none
   std::uint32_t max_weight = sched::kMaxWeight;          // the most that programs may ask for
@@ -74,6 +83,7 @@ struct TenantRules {
   std::map<std::string, TenantRule> by_name;
   std::map<std::string, TenantRule> classes;  // without users and classes of their own
   std::vector<MatchRule> matches;             // the first one that fits decides
+  TimeGraphRules timegraph{};
 
   /// The rule for this tenant, filled up from its class or else from `class_name`; an empty one when nothing
   /// was said.
@@ -161,7 +171,7 @@ struct Config {
   bool driver_names = false;  // platforms have their drivers' names; else FairGV's
   // [cuda]
   std::optional<std::string> cuda_library;  // the CUDA driver; none: see cuda_drivers()
-  // [tenants], [tenant.*], [class.*], [[match]]
+  // [tenants], [tenant.*], [class.*], [[match]], [timegraph]
   TenantRules tenants;
 
   /// The places of the values that a file gave: "[device] slice_ms" to "file:line".
@@ -188,7 +198,7 @@ std::optional<std::string> default_config_path();
 /// Reads a file, unless it is the default one and missing, and its drop-in files. User names in them are
 /// looked up.
 Result<Config> read_config(const std::string& path);
-/// The same from text; folders are not looked for.
+/// The same from text; folders are not looked for, and no specification file is read.
 Result<Config> parse_config(const std::vector<ConfigText>& texts);
 Result<Config> parse_config(const std::string& text, const std::string& path);
 /// The lines of an Error of these functions.

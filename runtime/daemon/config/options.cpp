@@ -447,6 +447,25 @@ ConfigOptions<Config> usage_options() {
   };
 }
 
+ConfigOptions<Config> timegraph_options() {
+  const auto in = [](auto access) {
+    return within(&Config::tenants, within(&TenantRules::timegraph, access));
+  };
+  return {
+      {{"spec", TextType{"the path of a file"}, "", Applies::at_once,
+        "tenants without `min` have the Background reserve, and all have the lowest priority",
+        "The specification file: the priorities and reserves of tenants (see TimeGraph). It is read whenever "
+        "the configuration is. A path that does not begin with / goes from the folder of the file that names "
+        "it."},
+       in(field(&TimeGraphRules::spec))},
+      {{"limit", TextType{}, "", Applies::at_once, "",
+        "The most of each device that the reserves of running tenants may have together, as \"80%\". For a "
+        "reserve that does not fit, `overbooked` in [tenants] says what becomes of the program: it is "
+        "refused, or its tenant has the Background reserve and the lowest priority."},
+       in(share_field(&TimeGraphRules::limit))},
+  };
+}
+
 }  // namespace
 
 const std::vector<SingleSection>& single_sections() {
@@ -460,6 +479,8 @@ const std::vector<SingleSection>& single_sections() {
       {"metrics", "What Prometheus is told (see Metrics).", metrics_options()},
       {"usage", "What is kept of what tenants have used (see The usage store).", usage_options()},
       {"tenants", "All tenants.", tenants_options()},
+      {"timegraph", "What counts on devices with `policy = \"timegraph\"` (see TimeGraph).",
+       timegraph_options()},
   };
   return kSections;
 }

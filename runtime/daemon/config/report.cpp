@@ -236,6 +236,11 @@ ConfigChanges changes_between(const Config& before, const Config& after) {
   for (const SingleSection& section : single_sections()) {
     compare(changes, section.options, header(section.name), before, after);
   }
+  const TimeGraphRules& old_spec = before.tenants.timegraph;
+  const TimeGraphRules& new_spec = after.tenants.timegraph;
+  if (old_spec.spec == new_spec.spec && old_spec.tasks != new_spec.tasks) {
+    changes.at_once.push_back("[timegraph] spec");  // the file has changed, and its name has not
+  }
   std::set<std::uint32_t> devices;
   for (const Config* config : {&before, &after}) {
     for (const auto& [index, rule] : config->devices.by_index) devices.insert(index);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <tuple>
 
@@ -275,6 +278,17 @@ Error ConfigErrors::all() const {
 bool Settings::knows(std::initializer_list<const char*> keys) const {
   return !unread &&
          std::none_of(keys.begin(), keys.end(), [this](const char* key) { return left_out.contains(key); });
+}
+
+Result<ConfigText> read_file(const std::string& path, const std::string& what) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  // A folder opens, but cannot be read; an empty file has nothing to be read.
+  if (!file || std::filesystem::is_directory(path) ||
+      (file.peek() != std::ifstream::traits_type::eof() && !(text << file.rdbuf()))) {
+    return system_error("cannot read " + what + " " + path, errno != 0 ? errno : EISDIR);
+  }
+  return ConfigText{path, text.str()};
 }
 
 void read_settings(const ConfigText& file, Settings& settings, ConfigErrors& errors) {

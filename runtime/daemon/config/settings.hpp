@@ -67,6 +67,9 @@ struct Settings {
   bool knows(std::initializer_list<const char*> keys) const;
 };
 
+/// A file's text. `what` it is, for the error: "the configuration".
+Result<ConfigText> read_file(const std::string& path, const std::string& what);
+
 /// Adds the settings of a file. Wrong ones are reported in the errors and left out.
 void read_settings(const ConfigText& file, Settings& settings, ConfigErrors& errors);
 

@@ -37,6 +37,12 @@ void DeviceDispatchers::go_by_rule(std::uint32_t device, const DeviceRule& befor
   dispatchers_[device].set_policy(sched::make_policy(rule.policy, rule.slices.least), now);
 }
 
+bool DeviceDispatchers::goes_by(std::string_view policy) const {
+  return rules_.common.policy == policy ||
+         std::any_of(rules_.by_index.begin(), rules_.by_index.end(),
+                     [policy](const auto& entry) { return entry.second.policy == policy; });
+}
+
 Dispatcher& DeviceDispatchers::add(std::uint32_t hardware) {
   const DeviceRule& rule = rules_.of(size());
   hardware_.push_back(hardware);

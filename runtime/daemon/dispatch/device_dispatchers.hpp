@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -78,6 +79,8 @@ class DeviceDispatchers {
   /// The dispatcher that gives out the device's turns.
   Dispatcher& of(std::uint32_t device) { return dispatchers_[hardware_[device]]; }
   const DeviceRule& rule(std::uint32_t device) const { return rules_.of(device); }
+  /// Whether a device has this policy, or would have it if it were there.
+  bool goes_by(std::string_view policy) const;
 
   // -- sessions
 

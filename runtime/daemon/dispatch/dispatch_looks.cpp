@@ -26,6 +26,11 @@ std::vector<DeviceSharing> DispatchLooks::devices() {
   return list;
 }
 
+bool DispatchLooks::goes_by(std::string_view policy) {
+  const std::lock_guard lock(state_.mutex);
+  return state_.dispatchers.goes_by(policy);
+}
+
 SessionLook DispatchLooks::session(SessionId id) {
   const std::lock_guard lock(state_.mutex);
   SessionLook look;

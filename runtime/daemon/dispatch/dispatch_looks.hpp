@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -46,6 +47,8 @@ class DispatchLooks {
 
   /// The sharing of each device.
   std::vector<DeviceSharing> devices();
+  /// Whether a device has this policy, or would have it if it were there.
+  bool goes_by(std::string_view policy);
   SessionLook session(SessionId id);
   /// Whether any device runs on the host's processors: then the sessions' use of the processors is to be
   /// charged (DispatchLoop::account_processors()).

@@ -48,6 +48,7 @@ struct HandedTenant {
   std::vector<control::UsageAmounts> sampled{};  // by device, as in the usage store; empty: it is off
   std::string class_name{};
   bool assigned = false;
+  bool in_background = false;  // see Tenant
   std::optional<control::Pause> paused{};
   Probation probation{};
 };

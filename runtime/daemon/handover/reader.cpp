@@ -136,6 +136,7 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
   if (fields.has("set_memory")) tenant.set_memory = fields.memory_size("set_memory", "the memory");
   if (fields.has("class")) tenant.class_name = fields.string("class", session::kLongestTenantName);
   if (fields.has("assigned")) tenant.assigned = fields.boolean("assigned");
+  if (fields.has("in_background")) tenant.in_background = fields.boolean("in_background");
   tenant.paused = control::pause_from(fields);
   if (fields.has("strikes")) {
     tenant.probation = Probation(fields.integer32("strikes"), Probation::Time(time(fields, "last_kill")));

@@ -70,6 +70,7 @@ json to_json(const HandedTenant& tenant) {
   if (tenant.set_memory) object["set_memory"] = to_text(*tenant.set_memory);
   if (!tenant.class_name.empty()) object["class"] = tenant.class_name;
   if (tenant.assigned) object["assigned"] = true;
+  if (tenant.in_background) object["in_background"] = true;
   if (tenant.paused) object["paused"] = control::to_json(tenant.paused);
   if (const std::uint32_t strikes = tenant.probation.strikes(tenant.probation.last()); strikes > 0) {
     object["strikes"] = strikes;

@@ -140,6 +140,20 @@ Report::Tenant tenant_report(const TenantEntry& entry) {
   return report;
 }
 
+Report::TimeGraphTask task_report(const Tenant& tenant) {
+  const sched::TimeGraphTask& task = tenant.attributes.timegraph;
+  const sched::Reservation& reserve = tenant.attributes.timegraph_reserve();
+  const bool throughput = task.scheduling == sched::TimeGraphTask::Scheduling::high_throughput;
+  const char* const enforcement = task.enforcement == sched::Enforcement::apriori ? "AE" : "PE";
+  return {.scheduling = throughput ? "HT" : "PRT",
+          .enforcement = reserve.empty() ? "none" : enforcement,
+          .reserve = session::to_text(reserve),
+          .priority = task.automatic ? "*" : std::to_string(task.priority),
+          .shared = task.shared_reserve != 0,
+          .refused = tenant.in_background,
+          .foreground = task.foreground};
+}
+
 std::vector<Report::Kill> kill_reports(const Sources& from) {
   std::vector<Report::Kill> list;
   for (const Kill& kill : from.sessions.kills().all()) {
@@ -169,6 +183,7 @@ Report make_report(const Sources& from, Report::Daemon daemon) {
   for (const TenantEntry& entry : read_books(from).tenants) {
     Report::Tenant each = tenant_report(entry);
     each.sessions = session_reports(from, entry.tenant.id);
+    if (from.tenancies.registry().reserves_count()) each.timegraph = task_report(entry.tenant);
     if (is_worth_showing(each)) report.tenants.push_back(std::move(each));
   }
   report.kills = kill_reports(from);

@@ -1,11 +1,23 @@
 #include "runtime/daemon/sessions/tenancies.hpp"
 
 #include <chrono>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 #include "runtime/daemon/tenants/remembered_tenants.hpp"
 
 namespace fairgv::daemon {
+namespace {
+
+/// The policy whose reserves need an admission control.
+constexpr std::string_view kTimeGraph = "timegraph";
+
+}  // namespace
+
+Tenancies::Tenancies(const Config& config, DispatchLoop& dispatch)
+    : config_(config), dispatch_(dispatch), registry_(config.tenants) {
+  registry_.admit_reserves(dispatch_.looks().goes_by(kTimeGraph));
+}
 
 Result<Tenant> Tenancies::join(const std::string& name, const TenantRegistry::Applicant& who,
                                const session::TenantWish& wish, std::optional<MemorySize> memory) {
@@ -34,10 +46,21 @@ void Tenancies::account_memory(const std::string& tenant) {
   memory_.account(tenant, std::chrono::steady_clock::now());
 }
 
-void Tenancies::configure() {
+std::vector<std::string> Tenancies::configure() {
   registry_.configure(config_.tenants);
-  for (const Tenant& tenant : registry_.all()) apply_attributes(tenant);
+  std::vector<std::string> lost = admit_reserves();
   refresh_memory();
+  return lost;
+}
+
+std::vector<std::string> Tenancies::admit_reserves() {
+  std::vector<std::string> lost = registry_.admit_reserves(dispatch_.looks().goes_by(kTimeGraph));
+  for (const Tenant& tenant : registry_.all()) apply_attributes(tenant);
+  return lost;
+}
+
+void Tenancies::bring_to_front(std::set<std::string> names) {
+  for (const Tenant& tenant : registry_.bring_to_front(std::move(names))) apply_attributes(tenant);
 }
 
 }  // namespace fairgv::daemon

@@ -6,7 +6,9 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "runtime/daemon/books/memory_book.hpp"
 #include "runtime/daemon/config/config.hpp"
@@ -17,8 +19,7 @@ namespace fairgv::daemon {
 
 class Tenancies {
  public:
-  Tenancies(const Config& config, DispatchLoop& dispatch)
-      : config_(config), dispatch_(dispatch), registry_(config.tenants) {}
+  Tenancies(const Config& config, DispatchLoop& dispatch);
 
   TenantRegistry& registry() { return registry_; }
   const TenantRegistry& registry() const { return registry_; }
@@ -44,8 +45,13 @@ class Tenancies {
   void refresh_memory() { memory_.refresh(config_.devices, registry_); }
   /// The amount of memory that the tenant holds may have changed just now.
   void account_memory(const std::string& tenant);
-  /// The configuration was read again.
-  void configure();
+  /// The configuration was read again, and the dispatch loop has its rules. Returns a line for each tenant
+  /// that has lost its reserve.
+  std::vector<std::string> configure();
+  /// The same after a device's policy, or the limit of TimeGraph's reserves, may have changed.
+  std::vector<std::string> admit_reserves();
+  /// `fairgv focus`: the tenants in front from now on; see TenantRegistry.
+  void bring_to_front(std::set<std::string> names);
 
  private:
   const Config& config_;

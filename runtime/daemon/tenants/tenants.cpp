@@ -52,6 +52,7 @@ sched::TenantAttributes TenantRegistry::attributes_of(const Tenant& tenant) cons
       std::min(rule.max.value_or(sched::kWholeDevice), tenant.asked.max.value_or(sched::kWholeDevice)));
   attributes.service = service.service;
   attributes.response = service.response;
+  attributes.timegraph = task_of(tenant);
   return attributes;
 }
 
@@ -166,7 +167,7 @@ Result<Tenant> TenantRegistry::with_session(Tenant tenant, const Applicant& who,
     tenant.set.service = session::ServiceWish{sched::ServiceClass::batch};
     tenant.attributes = attributes_of(tenant);
   }
-  return tenant;
+  return with_reserve(std::move(tenant), rules_.refuse_overbooked);
 }
 
 Result<Tenant> TenantRegistry::join(const std::string& name, const Applicant& who,
@@ -196,6 +197,7 @@ void TenantRegistry::retire(TenantId id) {
     tenant.set = {};
     tenant.asked_memory.reset();
     tenant.set_memory.reset();
+    tenant.in_background = false;
     return;
   }
 }
@@ -281,26 +283,8 @@ Result<Tenant> TenantRegistry::set(const std::string& name, const session::Tenan
                   session::to_text(now.service));
   }
   FAIRGV_CHECK(fits(changed));
-  return *found.value() = changed;
-}
-
-Result<Tenant> TenantRegistry::set_memory(const std::string& name, MemorySize memory, uid_t by,
-                                          bool administrator, std::span<const std::uint64_t> capacities) {
-  FAIRGV_TRY(found, find_for_change(name, by, administrator, "memory"));
-  Tenant& tenant = *found.value();
-  if (administrator) {
-    tenant.set_memory = memory;
-    return tenant;
-  }
-  for (const std::uint64_t capacity : capacities) {
-    const std::uint64_t most =
-        tenant.set_memory ? tenant.set_memory->of(capacity) : configured_memory(name, capacity);
-    if (memory.of(capacity) <= most) continue;
-    return Error{"tenant '" + name + "' may not have " + to_text(memory) +
-                 " of memory: the administrator allows " + readable_bytes(most)};
-  }
-  (tenant.set_memory ? tenant.set_memory : tenant.asked_memory) = memory;
-  return tenant;
+  FAIRGV_TRY(admitted, with_reserve(changed, wish.min || !changed.in_background));
+  return *found.value() = admitted.value();
 }
 
 Result<Tenant> TenantRegistry::find_to(const char* verb, const std::string& name, uid_t by,
@@ -330,24 +314,6 @@ void TenantRegistry::resume(TenantId id) {
   }
 }
 
-std::uint64_t TenantRegistry::configured_memory(const std::string& name, std::uint64_t capacity) const {
-  return rule_of(name).memory.value_or(rules_.default_memory).of(capacity);
-}
-
-std::uint64_t TenantRegistry::memory_limit(const std::string& name, std::uint64_t capacity) const {
-  const auto found = tenants_.find(name);
-  const Tenant* const tenant = found == tenants_.end() ? nullptr : &found->second;
-  if (tenant != nullptr && tenant->set_memory) return tenant->set_memory->of(capacity);
-  const std::uint64_t most = configured_memory(name, capacity);
-  return tenant != nullptr && tenant->asked_memory ? std::min(most, tenant->asked_memory->of(capacity))
-                                                   : most;
-}
-
-std::uint64_t TenantRegistry::memory_reserve(const std::string& name, std::uint64_t capacity) const {
-  const auto reserve = rules_.of(name).memory_reserve;
-  return reserve ? reserve->of(capacity) : 0;
-}
-
 void TenantRegistry::configure(TenantRules rules) {
   rules_ = std::move(rules);
   for (auto& [name, tenant] : tenants_) tenant.attributes = attributes_of(tenant);
@@ -367,6 +333,11 @@ const Tenant* TenantRegistry::find(TenantId id) const {
     if (tenant.id == id) return &tenant;
   }
   return nullptr;
+}
+
+const Tenant* TenantRegistry::find(const std::string& name) const {
+  const auto found = tenants_.find(name);
+  return found == tenants_.end() ? nullptr : &found->second;
 }
 
 std::vector<Tenant> TenantRegistry::all() const {

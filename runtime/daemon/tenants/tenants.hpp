@@ -12,6 +12,11 @@
 // guarantee does not is refused, or its tenant becomes a batch tenant. A limit of memory is the limit that an
 // administrator has set, or else the smaller of the configuration's limit and the latest program's wish.
 //
+// Where a device has the policy `timegraph`, the reserves of the tenants that run must fit into the limit of
+// [timegraph] (tenant_reserves.cpp): a session whose tenant's reserve does not is refused, or its tenant has
+// the Background reserve and the lowest priority. That is tried again with its next session, its next change,
+// and whenever the configuration is read.
+//
 // Pure logic, not thread-safe: the server's thread owns it.
 #pragma once
 
@@ -63,7 +68,8 @@ struct Tenant {
   std::optional<MemorySize> set_memory{};
   // By the [[match]] rule of its latest program that has one.
   std::string class_name{};
-  bool assigned = false;  // by such a rule, to whoever fits, and so to programs of several users
+  bool assigned = false;       // by such a rule, to whoever fits, and so to programs of several users
+  bool in_background = false;  // its reserve under TimeGraph did not fit
   std::optional<control::Pause> paused{};  // with all its sessions, also those to come
   Probation probation{};
   TenantCounts counts{};
@@ -146,13 +152,24 @@ class TenantRegistry {
   };
   Promised promised() const { return {promised_to_others(""), rules_.promise_limit}; }
 
-  /// New rules from a configuration that was read again. Weights follow.
+  /// New rules from a configuration that was read again. Weights follow; call admit_reserves() next.
   void configure(TenantRules rules);
+
+  // -- TimeGraph
+
+  /// Whether reserves count from now on: a device has the policy `timegraph`. Gives the tenants that run
+  /// their reserves anew as far as they fit: those first that have theirs, then in the order in which they
+  /// came. Returns a line for each that has lost it.
+  std::vector<std::string> admit_reserves(bool reserves_count);
+  bool reserves_count() const { return reserves_count_; }
+  /// The tenants whose windows are in front from now on, by name, known or not. Returns those that changed.
+  std::vector<Tenant> bring_to_front(std::set<std::string> names);
 
   /// A tenant of the previous daemon, with its name, user and wishes; its sessions join anew.
   Tenant restore(const Tenant& known);
 
   const Tenant* find(TenantId id) const;
+  const Tenant* find(const std::string& name) const;
   /// All, also those without sessions, by name.
   std::vector<Tenant> all() const;
   /// The names of all(), and of the tenants that the configuration names.
@@ -177,12 +194,16 @@ class TenantRegistry {
   Result<void> allows(const Tenant& tenant, const session::TenantWish& wish, bool administrator) const;
   Result<void> fits(const Tenant& tenant) const;
   sched::Share promised_to_others(const std::string& name) const;
+  sched::TimeGraphTask task_of(const Tenant& tenant) const;
+  Result<Tenant> with_reserve(Tenant tenant, bool or_refuse) const;
   /// The tenant, if it has a session and `by` may change its settings; `what` is the change, in words.
   Result<Tenant*> find_for_change(const std::string& name, uid_t by, bool administrator, const char* what);
   std::uint64_t configured_memory(const std::string& name, std::uint64_t capacity) const;
 
   TenantRules rules_;
   std::map<std::string, Tenant> tenants_;
+  std::set<std::string> in_front_;
+  bool reserves_count_ = false;
   std::uint32_t last_id_ = 0;
 };
 

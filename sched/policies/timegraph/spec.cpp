@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <optional>
 
 #include "sched/policies/timegraph/priorities.hpp"
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::size_t kFields = 6;
 constexpr std::int64_t kLongestPeriodUs = 3'600'000'000;  // an hour
-constexpr std::int64_t kWholePercent = 100;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
@@ -65,7 +65,8 @@ class SpecReader {
     }
     std::array<std::string_view, kFields> fields;
     for (std::string_view& field : fields) field = trimmed(cut(line, ':'));
-    SpecEntry entry{.name = std::string(fields[0]), .line = number};
+    SpecEntry entry{.name = std::string(fields[0]), .task = {}, .line = number};
+    entry.task.reserve = Reservation{};
     if (read_name(entry) && read_scheduling(fields[1], entry) && read_priority(fields[3], entry) &&
         read_reserve(fields[2], fields[4], fields[5], entry)) {
       spec_.entries.push_back(std::move(entry));
@@ -144,15 +145,15 @@ class SpecReader {
       if (!read_reservation(c, t, entry)) return false;
       entry.task.shared_reserve = free_number(name);
       shared_.emplace(
-          name, SharedReserve{entry.task.shared_reserve, entry.reservation, entry.task.enforcement, line_});
+          name, SharedReserve{entry.task.shared_reserve, *entry.task.reserve, entry.task.enforcement, line_});
       return true;
     }
     const SharedReserve& reserve = known->second;
-    entry.reservation = reserve.reservation;
+    entry.task.reserve = reserve.reservation;
     entry.task.shared_reserve = reserve.number;
     const bool same_rule = entry.task.enforcement == reserve.enforcement;
     if (same_rule && is_nothing(c) && is_nothing(t)) return true;
-    if (!same_rule || !read_reservation(c, t, entry) || entry.reservation != reserve.reservation) {
+    if (!same_rule || !read_reservation(c, t, entry) || entry.task.reserve != reserve.reservation) {
       return refuse(
           "the reserve " + quoted(name) + " differs from that in line " + std::to_string(reserve.line),
           "write the same PE or AE, and the same C and T or - for both");
@@ -171,7 +172,8 @@ class SpecReader {
       return refuse("C is " + std::string(c) + " and more than T, which is " + std::string(t),
                     "write a C of at most T");
     }
-    entry.reservation = {std::chrono::microseconds(*capacity), std::chrono::microseconds(*period)};
+    entry.task.reserve =
+        Reservation{std::chrono::microseconds(*capacity), std::chrono::microseconds(*period)};
     return true;
   }
 
@@ -205,25 +207,6 @@ const SpecEntry* find_entry(std::span<const SpecEntry> entries, std::string_view
   const auto found =
       std::find_if(entries.begin(), entries.end(), [name](const auto& entry) { return entry.name == name; });
   return found == entries.end() ? nullptr : &*found;
-}
-
-AdmissionLimit parse_admission_limit(std::string_view text, std::string_view file) {
-  std::optional<Share> limit;
-  for (int line = 1; !text.empty(); ++line) {
-    std::string_view number = cut(text, '\n');
-    number = trimmed(number.substr(0, number.find('#')));
-    if (number.empty()) continue;
-    const std::string where = std::string(file) + ":" + std::to_string(line) + ": ";
-    if (limit) return {std::nullopt, where + "the limit is given twice, keep one of the two lines"};
-    const std::string_view digits =
-        number.ends_with('%') ? trimmed(number.substr(0, number.size() - 1)) : number;
-    const auto percent = integer(digits);
-    if (!percent || *percent < 0 || *percent > kWholePercent) {
-      return {std::nullopt, where + "the limit is " + quoted(number) + ", write an integer from 0 to 100"};
-    }
-    limit = Share{static_cast<std::uint32_t>(*percent * Share::kWholePpm / kWholePercent)};
-  }
-  return {limit.value_or(kWholeDevice), {}};
 }
 
 }  // namespace fairgv::sched

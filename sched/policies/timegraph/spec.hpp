@@ -1,5 +1,5 @@
 // TimeGraph's specification file (section 3): which application gets which priority and which reserve. The
-// paper keeps it in /etc/timegraph.spec, and the limit of admission control in /etc/timegraph.ac.
+// paper keeps it in /etc/timegraph.spec.
 //
 // One line for each application; # begins a comment, and blank lines are skipped:
 //
@@ -18,11 +18,10 @@
 // the name gives it C and T; the others give the same, or none. Its number comes from its name, so that
 // other lines of the file do not change it.
 //
-// Pure: text in, entries and errors out. The caller reads the files, and finds a task's entry by its
+// Pure: text in, entries and errors out. The caller reads the file, and finds a task's entry by its
 // application's name.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,14 +33,8 @@ namespace fairgv::sched {
 
 struct SpecEntry {
   std::string name;
-  Reservation reservation{};
-  TimeGraphTask task{};
+  TimeGraphTask task{};  // `reserve` is there; empty: Background
   int line = 0;
-
-  void apply_to(TenantAttributes& attributes) const {
-    attributes.min = reservation;
-    attributes.timegraph = task;
-  }
 };
 
 struct Spec {
@@ -53,14 +46,5 @@ struct Spec {
 Spec parse_spec(std::string_view text, std::string_view file);
 /// Null: the task has no entry, so that it gets the lowest priority and the Background reserve.
 const SpecEntry* find_entry(std::span<const SpecEntry> entries, std::string_view name);
-
-struct AdmissionLimit {
-  std::optional<Share> limit;  // none if there is an error
-  std::string error;
-};
-
-/// One number from 0 to 100: the percentage of the device that reserves may have together. A text without a
-/// number is the whole device.
-AdmissionLimit parse_admission_limit(std::string_view text, std::string_view file);
 
 }  // namespace fairgv::sched

@@ -39,7 +39,7 @@ void TimeGraphPolicy::add(TenantId id, const TenantAttributes& attributes, Time 
   if (!is_new) refuse_known_tenant(id);
   Task& task = added->second;
   task.wanted = attributes.timegraph;
-  task.reservation = attributes.min;
+  task.reservation = attributes.timegraph_reserve();
   join(id, task, now);
 }
 
@@ -60,7 +60,7 @@ void TimeGraphPolicy::set_attributes(TenantId id, const TenantAttributes& attrib
   if (!stays) leave(id, *task, now);
   const auto take_over = [&] {
     task->wanted = attributes.timegraph;
-    task->reservation = attributes.min;
+    task->reservation = attributes.timegraph_reserve();
   };
   if (!stays) {
     take_over();
@@ -267,7 +267,7 @@ ReserveGroup* TimeGraphPolicy::group_for(TenantId id, Task& task, Time now) {
   ReserveGroup* group = reserves_.find(name);
   if (group != nullptr && group->tasks > 0) return group;
   if (task.reservation.empty()) return background_;
-  if (!admission_.admit(name, task.reservation)) {
+  if (!task.wanted.admitted && !admission_.admit(name, task.reservation)) {
     task.refused = true;
     return background_;
   }
@@ -281,13 +281,20 @@ bool TimeGraphPolicy::keeps_reserve(TenantId id, const Task& task, const TenantA
                                     Time now) {
   if (task.refused) return false;
   const TimeGraphTask& wanted = attributes.timegraph;
-  if (same_reserve(task.wanted, wanted) && task.reservation == attributes.min) return true;
+  const Reservation& reservation = attributes.timegraph_reserve();
+  if (same_reserve(task.wanted, wanted) && task.reservation == reservation) return true;
   ReserveGroup& group = *task.group;
   if (group.name != reserve_name(id, wanted)) return false;
-  if (group.founder != id) return true;
+  if (group.founder.value_or(id) != id) return true;
   const bool shared = wanted.shared_reserve != 0;
-  if (attributes.min.empty() || !admission_.admit(group.name, attributes.min)) return shared;
-  reserves_.change(group, now, [&] { group.reserve.configure(attributes.min, wanted.enforcement, now); });
+  if (reservation.empty()) return shared;
+  if (wanted.admitted) {
+    admission_.release(group.name);
+  } else if (!admission_.admit(group.name, reservation)) {
+    return shared;
+  }
+  group.founder = id;
+  reserves_.change(group, now, [&] { group.reserve.configure(reservation, wanted.enforcement, now); });
   return true;
 }
 

@@ -11,7 +11,7 @@
 // Tasks without a reserve share Background, a reserve with posterior enforcement. A reserve that does not fit
 // beside those that are active becomes Background (section 3, admission control).
 //
-// Of TenantAttributes, `min` has C and T, and `timegraph` the rest. Weights are ignored.
+// Of TenantAttributes, `timegraph` counts, and `min` where that names no C and T. Weights are ignored.
 //
 // Chosen here:
 // - Among equal priorities, tasks go in the order in which they arrived, and after a turn to the back.
@@ -24,8 +24,11 @@
 // - A task whose reserve is refused has the lowest priority, too. Otherwise it would use as much as it likes
 //   before those that were admitted. It is tried again when its attributes are set.
 // - C and T of a shared reserve, and its rule, are those of its first task as long as that task has it, and
-//   stay when it leaves. A change of them that does not fit is ignored. A task that names a shared reserve
-//   that does not exist, and has no C and T of its own, has Background.
+//   stay when it leaves, until another task of the reserve is given others. A change of them that does not
+//   fit is ignored. A task that names a shared reserve that does not exist, and has no C and T of its own,
+//   has Background.
+// - A reserve that the caller has admitted (TimeGraphTask::admitted) is not subject to the limit here. So a
+//   caller whose tasks come and go for longer than the policy knows them has an admission control of its own.
 //
 // next() and all events take O(log n) for n tasks (reserve_table.hpp).
 #pragma once

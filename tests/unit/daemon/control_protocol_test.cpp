@@ -48,6 +48,27 @@ TEST(ControlProtocol, RequestsArriveAsTheyWereSent) {
   EXPECT_EQ(parse_control_request(to_text(policy))->device, 3u);
 }
 
+TEST(ControlProtocol, TheTenantsInFrontArriveAsTheyWereSent) {
+  ControlRequest request;
+  request.command = Command::focus;
+  for (const std::vector<std::string>& names : {std::vector<std::string>{}, {"a", "b@lab"}}) {
+    request.front = names;
+    const auto read = parse_control_request(to_text(request));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->command, Command::focus);
+    EXPECT_EQ(read->front, names);
+  }
+  for (const char* text : {R"({"command":"focus"})", R"({"command":"focus","tenants":["a b"]})",
+                           R"({"command":"focus","tenants":[3]})", R"({"command":"focus","tenants":"a"})"}) {
+    EXPECT_FALSE(parse_control_request(text)) << text;
+  }
+  const auto answer = parse_front_answer(to_text(FrontAnswer{{"a"}, {"b is not yours"}}));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->front, std::vector<std::string>{"a"});
+  EXPECT_EQ(answer->refused, std::vector<std::string>{"b is not yours"});
+  EXPECT_EQ(parse_front_answer(failure_text("no policy")).error().message, "no policy");
+}
+
 TEST(ControlProtocol, RequestsForASessionOrATenantArriveAsTheyWereSent) {
   for (const auto command : {Command::kill, Command::pause, Command::resume}) {
     ControlRequest request;
@@ -187,6 +208,7 @@ Report full_report(std::size_t tenants) {
     tenant.service = "latency:5ms";
     tenant.min_share = 0.2;
     tenant.max_share = 0.5;
+    tenant.timegraph = Report::TimeGraphTask{"HT", "AE", "10ms/40ms", "*", false, true, true};
     report.tenants.push_back(tenant);
   }
   report.kills = {{7, "tenant0", 1'000, 4711, "prog", "its worker\nwas killed", 3.5}};
@@ -219,6 +241,14 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(tenant.min + " " + tenant.max + " " + tenant.service, "20% 50% latency:5ms");
   EXPECT_EQ(tenant.min_share, 0.2);
   EXPECT_EQ(tenant.max_share, 0.5);
+  ASSERT_TRUE(tenant.timegraph);
+  EXPECT_EQ(tenant.timegraph->scheduling, "HT");
+  EXPECT_EQ(tenant.timegraph->enforcement, "AE");
+  EXPECT_EQ(tenant.timegraph->reserve, "10ms/40ms");
+  EXPECT_EQ(tenant.timegraph->priority, "*");
+  EXPECT_FALSE(tenant.timegraph->shared);
+  EXPECT_TRUE(tenant.timegraph->refused);
+  EXPECT_TRUE(tenant.timegraph->foreground);
   EXPECT_EQ(read->daemon.promised_share, 0.25);
   EXPECT_EQ(read->daemon.promise_limit_share, 0.9);
   EXPECT_EQ(tenant.sessions[0].uid, 1'001u);

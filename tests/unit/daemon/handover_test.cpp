@@ -56,6 +56,7 @@ Handover example() {
                        {},
                        "gold",
                        true,
+                       true,
                        control::Pause{0, true},
                        Probation(3, Probation::Time(3s))}},
           .sessions = {{.id = 40,
@@ -126,6 +127,7 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[1].class_name, "gold");
   EXPECT_TRUE(read->tenants[1].assigned);
   EXPECT_FALSE(read->tenants[0].assigned);
+  EXPECT_TRUE(read->tenants[1].in_background && !read->tenants[0].in_background);
   EXPECT_EQ(read->tenants[0].paused, std::nullopt);
   EXPECT_EQ(read->tenants[1].paused, (control::Pause{0, true}));
   EXPECT_EQ(read->sessions[0].paused, (control::Pause{1001, false}));

@@ -30,6 +30,20 @@ TEST(SimTenant, PromisesAreWrittenAsForPrograms) {
   EXPECT_EQ(spec->period, 20ms);
 }
 
+TEST(SimTenant, HasALineOfTimeGraphsSpecification) {
+  const auto spec = parse_tenant("weight=2,spec=HT:AE@games:*:5000:40000");
+  ASSERT_TRUE(spec) << spec.error().message;
+  const sched::TimeGraphTask& task = spec->attributes.timegraph;
+  EXPECT_EQ(task.scheduling, sched::TimeGraphTask::Scheduling::high_throughput);
+  EXPECT_EQ(task.enforcement, sched::Enforcement::apriori);
+  EXPECT_TRUE(task.automatic);
+  EXPECT_EQ(task.reserve, (sched::Reservation{5ms, 40ms}));
+  EXPECT_EQ(task.shared_reserve,
+            parse_tenant("spec=PRT:AE@games:1:5000:40000")->attributes.timegraph.shared_reserve);
+  EXPECT_EQ(parse_tenant("spec=FIFO:none:1:-:-").error().message,
+            "spec: the scheduling policy is 'FIFO', write PRT or HT");
+}
+
 TEST(SimTenant, FieldsThatAreLeftOutHaveTheirDefaults) {
   const auto spec = parse_tenant("weight=2");
   ASSERT_TRUE(spec);
@@ -57,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Each, SimMistake,
                                          "weight=2x", "kernel=5", "kernel=-1us", "kernel=0us", "kernel=us",
                                          "kernel=nanus", "sleep=1", "sleep=-0.1", "sleep=nan", "jitter=1.1",
                                          "burst=0", "count=0", "count=1e9", "weight=1,,kernel=1us", "min=20",
-                                         "max=0%", "class=fast", "period=0"));
+                                         "max=0%", "class=fast", "period=0", "spec=", "spec=HT"));
 
 }  // namespace
 }  // namespace fairgv::tools

@@ -155,6 +155,29 @@ TEST(PsTable, ShowsPromisesInColumnsThatAreThereOnlyIfATenantHasOne) {
   EXPECT_EQ(joined(ps_lines(ps_report(), view_of())).find(" min "), std::string::npos) << "an older daemon";
 }
 
+TEST(PsTable, ShowsPrioritiesAndReservesOfTimeGraph) {
+  control::Report report = top::promised_report();
+  for (control::Report::Tenant& tenant : report.tenants) {
+    tenant.min = "none";
+    tenant.max = "100%";
+    tenant.service = "normal";
+    tenant.timegraph = control::Report::TimeGraphTask{"PRT", "none", "none", "0"};
+  }
+  EXPECT_EQ(joined(ps_lines(report, view_of())).find(" prio "), std::string::npos) << "all have the lowest";
+  report.tenants[0].timegraph = control::Report::TimeGraphTask{"PRT", "AE", "10ms/40ms", "*"};
+  report.tenants[0].timegraph->foreground = true;
+  report.tenants[2].timegraph->refused = true;
+  const auto lines = ps_lines(report, view_of());
+  for (const std::string& line : lines) EXPECT_LE(top::width_of(line), 80U) << line;
+  EXPECT_NE(lines.at(line_with(lines, "weight")).find(" prio    reserve "), std::string::npos)
+      << joined(lines);
+  EXPECT_NE(lines.at(line_with(lines, report.tenants[0].tenant)).find(" * front 10ms/40ms AE "),
+            std::string::npos)
+      << joined(lines);
+  EXPECT_NE(lines.at(line_with(lines, report.tenants[2].tenant)).find(" refused "), std::string::npos)
+      << joined(lines);
+}
+
 TEST(PsTable, HasPromisesAsColumnsOfSessionsToo) {
   const auto lines = ps_sessions(top::promised_report(), {"min", "max", "class"}, view_of(80, "min"));
   EXPECT_EQ(lines.at(1), "5ms/20ms  75% normal");

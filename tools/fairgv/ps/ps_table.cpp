@@ -8,8 +8,8 @@
 #include <numeric>
 #include <sstream>
 
-#include "tools/fairgv/promises.hpp"
 #include "tools/fairgv/ps/long_commands.hpp"
+#include "tools/fairgv/ps/promise_columns.hpp"
 #include "tools/fairgv/top/text.hpp"
 
 namespace fairgv::tools {
@@ -179,33 +179,6 @@ std::string memory_of(const Report::Tenant& tenant, std::size_t device) {
   return top::short_bytes(tenant.memory_used[device]) + "/" + top::short_bytes(tenant.memory_limit[device]);
 }
 
-Promises promises_of(const Report::Tenant& tenant) {
-  return {tenant.min, tenant.max, tenant.service};
-}
-
-/// A column of promises in the tables of devices, which is there only if a promise differs from the default.
-struct PromiseColumn {
-  const char* title;
-  std::string (*text)(const Promises& promises);  // empty: the default
-  std::size_t width = 0;                          // 0: all have the default
-  bool left = false;
-};
-
-std::vector<PromiseColumn> promise_columns(const Report& report) {
-  using Its = const Promises&;
-  std::vector<PromiseColumn> columns{
-      {"min", [](Its its) { return its.has_min() ? its.min : std::string(); }},
-      {"max", [](Its its) { return its.has_max() ? its.max : std::string(); }},
-      {"class", [](Its its) { return its.has_service() ? its.service : std::string(); }, 0, true}};
-  for (PromiseColumn& column : columns) {
-    for (const Report::Tenant& tenant : report.tenants)
-      column.width = std::max(column.width, column.text(promises_of(tenant)).size());
-    if (column.width != 0) column.width = std::max(column.width, std::string(column.title).size());
-  }
-  std::erase_if(columns, [](const PromiseColumn& column) { return column.width == 0; });
-  return columns;
-}
-
 /// The widths of the columns that have what the others leave.
 struct TenantWidths {
   std::size_t name;
@@ -236,7 +209,7 @@ void add_tenants(const Report& report, std::size_t device, const PsView& view,
     const double share = device < tenant->share.size() ? tenant->share[device] : 0;
     cells = {cell(tenant->tenant, widths.name, true), pad_left(std::to_string(tenant->weight), 6)};
     for (const PromiseColumn& column : promises)
-      cells.push_back(cell(column.text(promises_of(*tenant)), column.width, column.left));
+      cells.push_back(cell(column.text(*tenant), column.width, column.left));
     cells.insert(cells.end(), {pad_left(std::to_string(tenant->sessions.size()), 4),
                                top::percent(tenant->ideal_share), top::percent(share)});
     if (widths.bar != 0) {

@@ -111,9 +111,11 @@ void add_sim(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->allow_extra_args(false);
   command
-      ->add_option("--tenant", options.tenants,
-                   "A kind of tenant, as in weight=2,kernel=200us,jitter=0.1,sleep=0.5,burst=10,sessions=1,"
-                   "count=10,min=20%,max=50%,class=latency,period=40ms; may be given several times")
+      ->add_option(
+          "--tenant", options.tenants,
+          "A kind of tenant, as in weight=2,kernel=200us,jitter=0.1,sleep=0.5,burst=10,sessions=1,"
+          "count=10,min=20%,max=50%,class=latency,spec=HT:none:60:-:-,period=40ms; may be given several "
+          "times")
       ->type_name("KEY=VALUE,...")
       ->capture_default_str()
       ->allow_extra_args(false);

@@ -2,6 +2,7 @@
 
 #include "runtime/base/near_word.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
+#include "sched/policies/timegraph/spec.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -68,6 +69,16 @@ Result<void> set_time(sched::Duration& to, const std::string& key, const std::st
   return {};
 }
 
+/// A line of TimeGraph's specification file without its name.
+Result<void> set_task(sched::TimeGraphTask& task, const std::string& text) {
+  const std::string place = "spec:1: ";
+  const sched::Spec line = sched::parse_spec("task:" + text, "spec");
+  if (!line.errors.empty()) return Error{"spec: " + line.errors.front().substr(place.size())};
+  if (line.entries.empty()) return Error{"spec must be sched:resv:prio:C:T, not '" + text + "'"};
+  task = line.entries.front().task;
+  return {};
+}
+
 Result<void> set(TenantSpec& spec, const std::string& key, const std::string& value) {
   if (key == "weight") return set_count(spec.attributes.weight, key, value, sched::kMaxWeight);
   if (key == "burst") return set_count(spec.burst, key, value, kMost);
@@ -83,12 +94,13 @@ Result<void> set(TenantSpec& spec, const std::string& key, const std::string& va
     spec.attributes.response = service->response;
     return {};
   }
+  if (key == "spec") return set_task(spec.attributes.timegraph, value);
   if (key == "period") return set_time(spec.period, key, value);
   if (key == "kernel") return set_time(spec.kernel, key, value);
   return Error{"'" + key + "' is no property of a tenant: " +
                guess_and_list(key,
                               "weight, kernel, jitter, sleep, burst, sessions, count, min, max, class, "
-                              "period")};
+                              "spec, period")};
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ TEST(TenantPromises, WhatIsSetHoldsAllTogetherOrNotAtAll) {
   const auto tenant = registry.join("a", kProgram, {});
   ASSERT_TRUE(registry.join("b", kProgram, {.min = kHalf}));
   EXPECT_FALSE(registry.set("a", {.weight = 9, .min = Reservation{40ms, 50ms}}, 0, true));
-  EXPECT_EQ(registry.find(tenant->id)->attributes, sched::TenantAttributes{});
+  EXPECT_EQ(registry.find(tenant->id)->attributes, tenant->attributes);
   ASSERT_TRUE(registry.set("a", {.weight = 9, .min = kFifth}, 0, true));
   EXPECT_EQ(registry.find(tenant->id)->attributes.weight, 9U);
   EXPECT_EQ(registry.find(tenant->id)->attributes.min, kFifth);

@@ -106,11 +106,12 @@ TEST(TenantProspect, AddUpOverTenantsThatRunAndTablesOfTheConfiguration) {
 
 TEST(TenantProspect, SetTogetherHoldTogetherOrNotAtAll) {
   TenantRegistry registry(all_allowed());
-  ASSERT_TRUE(registry.join("a", {kAlice}, {}));
+  const auto joined = registry.join("a", {kAlice}, {});
+  ASSERT_TRUE(joined);
   auto wish = wish_of("95%", "99%", "batch");
   wish.weight = 7;
   EXPECT_FALSE(registry.set("a", wish, kAlice, false));
-  EXPECT_EQ(registry.all().at(0).attributes, sched::TenantAttributes{});
+  EXPECT_EQ(registry.all().at(0).attributes, joined->attributes);
   wish.min = parse_min("40%", "min").value();
   ASSERT_TRUE(registry.set("a", wish, kAlice, false));
   const sched::TenantAttributes now = registry.all().at(0).attributes;

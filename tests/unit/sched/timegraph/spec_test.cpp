@@ -1,4 +1,4 @@
-// The specification file and the limit of admission control: TimeGraph, section 3.
+// The specification file: TimeGraph, section 3.
 #include "sched/policies/timegraph/spec.hpp"
 
 #include <gtest/gtest.h>
@@ -20,13 +20,11 @@ TEST(Spec, ReadsNameSchedulingReservationPriorityCAndT) {
   const SpecEntry* entry = only_entry(spec);
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->name, "mplayer");
-  TenantAttributes attributes;
-  entry->apply_to(attributes);
-  EXPECT_EQ(attributes.timegraph.scheduling, Scheduling::predictable);
-  EXPECT_EQ(attributes.timegraph.enforcement, Enforcement::posterior);
-  EXPECT_EQ(attributes.timegraph.priority, 70);
-  EXPECT_FALSE(attributes.timegraph.automatic);
-  EXPECT_EQ(attributes.min, (Reservation{10ms, 40ms}));
+  EXPECT_EQ(entry->task.scheduling, Scheduling::predictable);
+  EXPECT_EQ(entry->task.enforcement, Enforcement::posterior);
+  EXPECT_EQ(entry->task.priority, 70);
+  EXPECT_FALSE(entry->task.automatic);
+  EXPECT_EQ(entry->task.reserve, (Reservation{10ms, 40ms}));
 }
 
 TEST(Spec, AnAsteriskIsAnAutomaticPriority) {
@@ -43,7 +41,7 @@ TEST(Spec, WithoutAReserveCAndTAreNothing) {
     const Spec spec = parse_spec(line, "f");
     const SpecEntry* entry = only_entry(spec);
     ASSERT_NE(entry, nullptr) << line;
-    EXPECT_TRUE(entry->reservation.empty());
+    EXPECT_EQ(entry->task.reserve, Reservation{}) << "not that of TenantAttributes::min";
   }
 }
 
@@ -68,7 +66,7 @@ TEST(Spec, TasksThatNameASharedReserveHaveTheSame) {
   EXPECT_NE(bombs, 0U);
   for (const std::size_t i : {1U, 2U}) {
     EXPECT_EQ(spec.entries[i].task.shared_reserve, bombs);
-    EXPECT_EQ(spec.entries[i].reservation, (Reservation{2500us, 25ms}));
+    EXPECT_EQ(spec.entries[i].task.reserve, (Reservation{2500us, 25ms}));
   }
   EXPECT_NE(spec.entries[3].task.shared_reserve, bombs);
   EXPECT_EQ(spec.entries[4].task.shared_reserve, 0U);
@@ -129,22 +127,6 @@ INSTANTIATE_TEST_SUITE_P(
         WrongLine{"a:PRT:PE:1:30:20", "more than T"},
         WrongLine{"a:PRT:PE@b:1:10:20\nc:PRT:PE@b:1:11:20", "the reserve 'b' differs from that in line 1"},
         WrongLine{"a:PRT:PE@b:1:10:20\nc:PRT:AE@b:1:-:-", "the reserve 'b' differs from that in line 1"}));
-
-TEST(AdmissionLimit, IsAPercentage) {
-  EXPECT_EQ(parse_admission_limit("90\n", "f").limit, Share{900'000});
-  EXPECT_EQ(parse_admission_limit("# most\n 45 %  # of it\n", "f").limit, Share{450'000});
-  EXPECT_EQ(parse_admission_limit("0", "f").limit, Share{0});
-  EXPECT_EQ(parse_admission_limit("# nothing\n", "f").limit, kWholeDevice);
-}
-
-TEST(AdmissionLimit, AnErrorNamesFileAndLineAndSaysWhatToDo) {
-  EXPECT_EQ(parse_admission_limit("\n101", "ac").error,
-            "ac:2: the limit is '101', write an integer from 0 to 100");
-  EXPECT_EQ(parse_admission_limit("5.5", "ac").limit, std::nullopt);
-  EXPECT_EQ(parse_admission_limit("-1", "ac").limit, std::nullopt);
-  EXPECT_EQ(parse_admission_limit("1\n2", "ac").error,
-            "ac:2: the limit is given twice, keep one of the two lines");
-}
 
 }  // namespace
 }  // namespace fairgv::sched

@@ -229,6 +229,33 @@ TEST(TimeGraphPolicy, ARefusedReserveIsTriedAgainWhenItsAttributesAreSet) {
   EXPECT_FALSE(player.policy.in_background(kB));
 }
 
+TEST(TimeGraphPolicy, AReserveThatTheCallerHasAdmittedDoesNotCount) {
+  TaskPlayer player;
+  TenantAttributes admitted = task(10, {9ms, 10ms});
+  admitted.timegraph.admitted = true;
+  player.add_runnable(kA, admitted);
+  player.add_runnable(kB, task(90, {3ms, 10ms}));
+  EXPECT_FALSE(player.policy.in_background(kA));
+  EXPECT_FALSE(player.policy.in_background(kB));
+  EXPECT_NEAR(player.policy.promised(), 0.3, 1e-6);
+  TenantAttributes another = task(90, {8ms, 10ms});
+  another.timegraph.admitted = true;
+  player.policy.set_attributes(kB, another, player.now);
+  EXPECT_FALSE(player.policy.in_background(kB));
+  EXPECT_EQ(player.policy.promised(), 0.0);
+}
+
+TEST(TimeGraphPolicy, ATasksOwnCAndTGoBeforeItsGuarantee) {
+  TaskPlayer player;
+  TenantAttributes attributes = task(10, {9ms, 10ms});
+  attributes.timegraph.reserve = Reservation{3ms, 30ms};
+  player.add_runnable(kA, attributes);
+  EXPECT_EQ(player.left(kA), 3ms);
+  attributes.timegraph.reserve = Reservation{};
+  player.policy.set_attributes(kA, attributes, player.now);
+  EXPECT_TRUE(player.policy.in_background(kA)) << "an empty one is the Background reserve";
+}
+
 TEST(TimeGraphPolicy, RefusesWeightsOutOfRangeBeforeItChangesAnything) {
   TaskPlayer player;
   TenantAttributes heavy = task(50);

@@ -127,6 +127,17 @@ TEST(TimeGraphReserves, TasksOfASharedReserveUseOneBudget) {
   EXPECT_NEAR(player.policy.promised(), 0.25, 1e-6);  // once
 }
 
+TEST(TimeGraphReserves, ASharedReserveWhoseFirstTaskHasLeftIsChangedByAnother) {
+  TaskPlayer player;
+  for (const TenantId id : {kA, kB})
+    player.add_runnable(id, task(50, kTenOfForty, Enforcement::posterior, 3));
+  player.policy.set_attributes(kB, task(50, {5ms, 40ms}, Enforcement::posterior, 3), player.now);
+  EXPECT_EQ(player.left(kB), 10ms) << "it is the first task's";
+  player.policy.set_attributes(kA, task(50), player.now);
+  player.policy.set_attributes(kB, task(50, {4ms, 40ms}, Enforcement::posterior, 3), player.now);
+  EXPECT_EQ(player.left(kB), 4ms);
+}
+
 TEST(TimeGraphReserves, ASharedReserveHasTheRuleOfItsFirstTask) {
   TaskPlayer player;
   player.add_runnable(kA, task(50, kTenOfForty, Enforcement::posterior, 3));
