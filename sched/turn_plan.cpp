@@ -52,9 +52,14 @@ void TurnPlan::measured(Duration used) {
 
 std::uint64_t TurnPlan::most_in_flight() const {
   if (run_commands_ == 0) return kMostInFlight;
-  const Duration each = std::max(run_expected_ / static_cast<std::int64_t>(run_commands_),
-                                 Duration(CommandHistory::kShortestCommand));
+  const Duration each = expected_each().value_or(CommandHistory::kShortestCommand);
   return std::clamp(static_cast<std::uint64_t>(in_flight_ / each), kLeastInFlight, kMostInFlight);
+}
+
+std::optional<Duration> TurnPlan::expected_each() const {
+  if (run_expected_ == Duration(0)) return std::nullopt;
+  return std::max(run_expected_ / static_cast<std::int64_t>(run_commands_),
+                  Duration(CommandHistory::kShortestCommand));
 }
 
 bool TurnPlan::over() const {

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sched/command_history.hpp"
@@ -61,6 +62,9 @@ class TurnPlan {
 
   // How many commands like those of the run may be in flight; the rest are issued as these end.
   std::uint64_t most_in_flight() const;
+
+  // The time that a command of the run is expected to take, on average; nothing while none is known.
+  std::optional<Duration> expected_each() const;
 
   // Whether nothing was issued since the last report.
   bool idle() const { return run_.empty() && !part_; }

@@ -162,7 +162,8 @@ Decision FairPolicy::next_by_promises(Time now) {
   while (const auto choice = choose(now)) {
     const TenantId id = choice->tenant;
     const Member& member = *find(id);
-    Turn turn{.tenant = id, .slice = slice(), .in_flight = in_flight(member, now), .switch_in = true};
+    Turn turn{.tenant = id, .slice = slice(), .switch_in = true};
+    if (member.service != ServiceClass::latency) turn.in_flight = in_flight(now);
     if (choice->serves) turn.slice = std::min(turn.slice, choice->serves->quantum);
     turn.promised = choice->serves && choice->serves->tenant;
     if (promises_) {
@@ -395,10 +396,10 @@ bool FairPolicy::is_next(TenantId id, Time now) const {
   return choice && choice->tenant == id;
 }
 
-/// The most device time in flight in a turn of this tenant; 0: as much as the worker likes.
-Duration FairPolicy::in_flight(const Member& member, Time now) const {
-  const bool bounded = latency_about(now) && !interruptible() && member.service != ServiceClass::latency;
-  if (!bounded) return Duration(0);
+/// The most device time in flight in a turn that others may want to have soon; 0: as much as the worker
+/// likes.
+Duration FairPolicy::in_flight(Time now) const {
+  if (interruptible() || !latency_about(now)) return Duration(0);
   return std::max(kLeastInFlight, least_response_ / kInFlightPart);
 }
 

@@ -11,6 +11,8 @@
 //   within the slice of the running tenant, however many others wait. If it is next, the running turn is
 //   asked for when a quarter of its slice is over: the slice bounds the wait even if that turn has just
 //   begun.
+// - Interruption: where the device can stop in the midst of a command, such a tenant does not wait at all: it
+//   has a turn of up to an eighth of a slice while the running turn stands still.
 // - Anticipation: if the tenant that has just paused is still next, and its pauses have lately been short,
 //   the device is kept for it, for at most 500 us. A tenant that wakes with a smaller start tag takes the
 //   device at once. A long pause for which the device was not kept teaches nothing: where the device is the
@@ -27,7 +29,7 @@
 // 1. Latency tenants that have just woken, whatever their turns are like, unless they are more than a slice
 //    ahead of virtual time. The turn of another class is asked for at once. Tags do not change, so they gain
 //    no device time by it. While such a tenant is about, others keep only as much in flight as keeps the
-//    device busy.
+//    device busy; where turns can be interrupted, that is not needed.
 // 2. Guarantees that are due (sched/promises/guarantees.hpp), while several tenants have work. The time that
 // a
 //    guarantee takes is not charged to the start tag: weights share what is not promised. A tenant that has
@@ -173,7 +175,7 @@ class FairPolicy final : public Policy {
   const Member* look_up(TenantId id) const;
   std::optional<Choice> choose(Time now) const;
   bool is_next(TenantId id, Time now) const;
-  Duration in_flight(const Member& member, Time now) const;
+  Duration in_flight(Time now) const;
   bool latency_about(Time now) const;
   void note_latency(const Member& member, Time now);
 

@@ -156,7 +156,7 @@ void DeviceIssuer::choose_observed(const Batch& batch) const {
 }
 
 void DeviceIssuer::rest(const Next& next, TimePoint now) {
-  ahead_from_ = next ? next->ahead_from : std::nullopt;
+  ahead_from_ = next && !next->part ? turn_.next_from() : next ? next->ahead_from : std::nullopt;
   turn_.settle(next, now);
 }
 

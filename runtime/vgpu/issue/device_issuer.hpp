@@ -151,7 +151,7 @@ class DeviceIssuer {
   std::shared_ptr<DeviceCommand> compiling_;  // handed to the driver to be compiled
   /// The first that is ready, if it has been compiled: it waits in the driver for issue().
   const DeviceCommand* compiled_ = nullptr;
-  std::optional<TimePoint> ahead_from_;  // when the next part of a launch may be issued, if that is to come
+  std::optional<TimePoint> ahead_from_;  // when the next command or part may be issued, if that is to come
   session::TurnWait first_waits_ = session::TurnWait::nothing;  // why the first that is ready waited last
 };
 

@@ -21,6 +21,7 @@ TurnClient::TurnClient(const TurnPages& pages, const TurnSettings& settings, std
 
 inline Permit TurnClient::of_busy_turn(const Next& next, TimePoint now) {
   const bool work = next.has_value();
+  meter_.look(now);
   if (!meter_.contended()) {
     const std::uint64_t in_flight = meter_.in_flight();
     if (work && next->part) {

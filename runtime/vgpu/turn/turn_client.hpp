@@ -67,6 +67,9 @@ class TurnClient {
   /// Until when a grant is likely to come, so that it is worth being awake for it.
   std::optional<TimePoint> due_until() const { return due_until_; }
 
+  /// When the next command may be issued although one is in flight, if that is to come.
+  std::optional<TimePoint> next_from() const { return meter_.next_from(); }
+
   /// Until when the turn is kept although there is nothing to issue; then call settle().
   std::optional<TimePoint> lingers_until() const { return linger_.until(); }
 

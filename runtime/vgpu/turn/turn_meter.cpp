@@ -55,7 +55,7 @@ void TurnMeter::leave_out_pauses() {
   // Everything noted so far was before the pause.
   const Duration pause = paused - std::exchange(paused_, paused);
   for (TimePoint* const moment :
-       {&turn_began_, &last_completion_, &stolen_until_, &unused_from_, &run_began_})
+       {&turn_began_, &last_completion_, &stolen_until_, &unused_from_, &run_began_, &front_began_})
     *moment += pause;
 }
 
@@ -64,6 +64,8 @@ void TurnMeter::issued(const Offer& next, TimePoint now) {
   const bool opens_interval = contended() ? !issued_any_ : in_flight_ == 0;
   if (opens_interval) turn_began_ = last_completion_ = stolen_until_ = now;
   issued_any_ = true;
+  if (in_flight_ == 0) front_began_ = now;
+  next_is_due_ = false;
   in_flight_ += 1;
   if (!contended()) {
     if (opens_interval) publish_under_way(now);
@@ -99,7 +101,7 @@ void TurnMeter::completed(std::uint64_t commands, std::uint64_t launches, TimePo
     const Duration each = (now - last_completion_) / static_cast<std::int64_t>(commands);
     mean_ = mean_ ? (3 * *mean_ + each) / 4 : each;
   }
-  last_completion_ = unused_from_ = now;
+  last_completion_ = unused_from_ = front_began_ = now;
   publish(turn_.commands, commands_ += commands);
   publish(turn_.launches, launches_ += launches);
   if (!contended() && in_flight_ == 0) {
@@ -135,7 +137,21 @@ void TurnMeter::end(TimePoint now) {
   publish_used(used_);
 }
 
+/// The time of a command, if two of them take longer than may be in flight.
+std::optional<Duration> TurnMeter::long_each() const {
+  if (in_flight_bound_ == Duration::zero() || depth_ > 0) return std::nullopt;
+  const auto each = contended() ? plan_->expected_each() : mean_;
+  return each && kLeastInFlight * *each > in_flight_bound_ ? each : std::nullopt;
+}
+
+std::optional<TimePoint> TurnMeter::next_from() const {
+  const auto each = long_each();
+  if (!each || in_flight_ != 1) return std::nullopt;
+  return front_began_ + *each - in_flight_bound_ / 2;
+}
+
 std::uint64_t TurnMeter::in_flight_limit() const {
+  if (!next_is_due_ && long_each()) return 1;
   if (contended()) return depth_ > 0 ? std::min(depth_, plan_->most_in_flight()) : plan_->most_in_flight();
   if (depth_ > 0) return depth_;
   if (!mean_) return kLeastInFlight;

@@ -95,6 +95,12 @@ class TurnMeter {
 
   std::uint64_t in_flight() const { return in_flight_; }
   std::uint64_t in_flight_limit() const;
+  /// Of a turn whose time in flight is bounded, with commands so long that two of them exceed the bound: from
+  /// when on the next one may follow the one that runs. So it is there when that one ends, and another tenant
+  /// that wakes waits for the rest of one command only.
+  std::optional<TimePoint> next_from() const;
+  /// Tells the time to in_flight_limit(), which goes by next_from().
+  void look(TimePoint now) { next_is_due_ = in_flight_ == 1 && now >= next_from(); }
   /// Whether enough has ended for the next to be worth the loop thread's waking up. A turn lets half of its
   /// limit drain first, by the clock a quarter: waking the loop is some 20 us in which the driver's thread,
   /// which is the device where that is a CPU, does nothing else.
@@ -133,6 +139,7 @@ class TurnMeter {
   void cross_check(Duration measured);
 
   bool too_long(sched::CommandKind kind) const;
+  std::optional<Duration> long_each() const;
 
   session::DeviceTurn& turn_;
   session::TurnPromise* const promise_;
@@ -156,6 +163,8 @@ class TurnMeter {
   std::uint64_t depth_ = 0;  // of commands in flight
   Duration in_flight_bound_{0};
   Duration cost_limit_{0};
+  TimePoint front_began_{};   // the oldest command in flight
+  bool next_is_due_ = false;  // by next_from()
   bool gives_back_ = false;   // although it is not measured
   TimePoint stolen_until_{};  // stolen time is known up to here
   Duration unused_{0};        // for so long nothing was under way

@@ -57,6 +57,7 @@ class ExecutorTest : public ::testing::Test {
     };
     settings.compiler = [this](bool at_work) { compiler_told.push_back(at_work); };
     settings.tracer = tracer_;
+    settings.promises = promises;
     settings.now = [this] {
       const TimePoint read = now;
       if (const auto happens = std::exchange(after_next_look_at_clock, {})) happens();
@@ -131,6 +132,7 @@ class ExecutorTest : public ::testing::Test {
   ring::Segment segment = small_segment();
   ring::RingConsumer consumer{segment.notices()};
   std::array<session::DeviceTurn, 2> turns{};
+  std::array<session::TurnPromise, 2> promises{};
   TimePoint now{std::chrono::hours(1)};
   std::function<void()> after_next_look_at_clock;
   int knocks = 0;

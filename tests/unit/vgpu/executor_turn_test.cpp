@@ -79,6 +79,27 @@ TEST_F(ExecutorTest, AContendedTurnIssuesFiveSamplesThenAFreeRunThenGivesBack) {
   EXPECT_EQ(knocks, 2);
 }
 
+TEST_F(ExecutorTest, TheLoopComesInTimeToIssueTheNextLongCommand) {
+  promises[0].in_flight_ns = 300'000;
+  for (int i = 0; i < 20; ++i) enqueue(i);
+  grant_now();
+  for (int i = 0; i < 8; ++i) {
+    now += 2ms;
+    device.complete_one();
+    loop.pump();
+  }
+  while (device.in_flight() > 1) device.complete_one();
+  loop.pump();
+  ASSERT_EQ(device.in_flight(), 1U);
+  const TimePoint due = loop.deadline().at;
+  EXPECT_GT(due, now);
+  EXPECT_LT(due, now + 2ms);
+  now = due;
+  loop.pump();
+  EXPECT_EQ(device.in_flight(), 2U);
+  EXPECT_EQ(loop.deadline().at, TimePoint::max()) << "no third";
+}
+
 TEST_F(ExecutorTest, ATurnThatLingersNeedsTheLoopThread) {
   enqueue(1);
   loop.pump();

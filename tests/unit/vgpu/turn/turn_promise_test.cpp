@@ -33,8 +33,41 @@ TEST_F(PromisedTurn, ALoneTurnKeepsNoMoreInFlightThanTheDispatcherSays) {
   grant_bound(0ns);
   run_known(100us, 50);
   EXPECT_EQ(limit(), 3U);
-  run_known(1ms, 50);
+  run_known(140us, 50);
   EXPECT_EQ(limit(), TurnMeter::kLeastInFlight);
+}
+
+TEST_F(PromisedTurn, OfLongCommandsTheNextIsIssuedShortlyBeforeTheOneInFlightEnds) {
+  for (const Duration slice : {0ns, Duration(50ms)}) {
+    promise.in_flight_ns = 300'000;
+    grant_bound(slice);
+    run_known(2ms, 7);
+    ASSERT_EQ(bound.may_issue(Offer(kKernel), now).count > 0, true);
+    bound.issued(Offer(kKernel), kCpu, now);
+    const TimePoint began = now;
+    EXPECT_EQ(limit(), 1U) << "slice " << slice.count();
+    ASSERT_TRUE(bound.next_from());
+    EXPECT_EQ(*bound.next_from(), began + 2ms - 150us);
+    now = began + 1849us;
+    EXPECT_FALSE(bound.worth_issuing(Offer(kKernel)));
+    EXPECT_EQ(limit(), 1U);
+    now = began + 1850us;
+    EXPECT_GT(bound.may_issue(Offer(kKernel), now).count, 0U);
+    bound.issued(Offer(kKernel), kCpu, now);
+    EXPECT_EQ(limit(), 2U) << "no third";
+    EXPECT_FALSE(bound.next_from());
+    now = began + 2ms;
+    bound.completed(1, 1, now);
+    ASSERT_TRUE(bound.next_from()) << "the one behind has begun";
+    EXPECT_EQ(*bound.next_from(), now + 2ms - 150us);
+    now += 2ms;
+    bound.completed(1, 1, now);
+    ask_back();
+    bound.settle({}, now);
+    now += 1s;
+    bound.settle({}, now);
+    ASSERT_EQ(turn.state, static_cast<std::uint32_t>(TurnState::idle));
+  }
 }
 
 TEST_F(PromisedTurn, AMeasuredTurnKeepsNoMoreInFlightThanTheDispatcherSays) {
