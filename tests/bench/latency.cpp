@@ -17,6 +17,7 @@ struct Settings {
   std::vector<unsigned> competitors{1, 2, 5};
   unsigned wakes = 500;
   std::uint64_t seed = 42;
+  std::string service = "normal";
 };
 
 struct Condition {
@@ -76,7 +77,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
     return measure(tenancy.value(), condition, slice_us, found);
   };
   FAIRGV_CHECK(add({"bare", bare(probe, placement)}));
-  const CommandLine waking = tenancy->tenant("waking", 1, probe);
+  std::vector<std::string> of_class = probe;
+  of_class.insert(of_class.begin(), {"/usr/bin/env", "FAIRGV_CLASS=" + settings.service});
+  const CommandLine waking = tenancy->tenant("waking", 1, of_class);
   FAIRGV_CHECK(add({"the only tenant", waking}));
   for (const unsigned count : settings.competitors) {
     FAIRGV_TRY(busy, start_saturating(tenancy.value(), count, iterations.value()));
@@ -92,6 +95,9 @@ int run(int argc, char** argv) {
   experiment.setting("--wakes", settings.wakes, 20, "How often the program sleeps and wakes")
       ->check(CLI::Range(1, 1'000'000));
   experiment.options().add_option("--seed", settings.seed, "Of the times that it sleeps");
+  experiment.options()
+      .add_option("--class", settings.service, "The waking tenant's class of service")
+      ->check(CLI::IsMember({"normal", "latency", "batch"}));
   experiment.options()
       .add_option("--beside", settings.competitors, "Numbers of tenants that keep the device busy meanwhile")
       ->delimiter(',')

@@ -71,6 +71,10 @@ std::vector<Entry> sharing() {
          Place{"in_use", Of::lowest, {kFair}}, 3, "", at_least(0.97)}},
        "Bars: how busy the device is, by the part of its time that the other program sleeps, one for each "
        "policy."},
+      {"promises",
+       "Guarantees and ceilings",
+       {{"Part of a second by which the worst window misses a guarantee or exceeds a ceiling",
+         Place{"missed", Of::highest}, 2, "%", at_most(1)}}},
       {"crowd",
        "A crowd",
        {{"Min-Max Ratio of 64 tenants of equal weight", Place{"min_max_ratio"}, 3, "", at_least(0.95)},
