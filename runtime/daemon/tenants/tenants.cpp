@@ -52,6 +52,7 @@ sched::TenantAttributes TenantRegistry::attributes_of(const Tenant& tenant) cons
       std::min(rule.max.value_or(sched::kWholeDevice), tenant.asked.max.value_or(sched::kWholeDevice)));
   attributes.service = service.service;
   attributes.response = service.response;
+  attributes.host_weight = tenant.host_weight;
   return attributes;
 }
 
@@ -301,6 +302,15 @@ Result<Tenant> TenantRegistry::set_memory(const std::string& name, MemorySize me
   }
   (tenant.set_memory ? tenant.set_memory : tenant.asked_memory) = memory;
   return tenant;
+}
+
+const Tenant* TenantRegistry::set_host_weight(TenantId id, std::uint32_t weight) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id != id || tenant.host_weight == weight) continue;
+    tenant.host_weight = tenant.attributes.host_weight = weight;
+    return &tenant;
+  }
+  return nullptr;
 }
 
 Result<Tenant> TenantRegistry::find_to(const char* verb, const std::string& name, uid_t by,

@@ -12,6 +12,7 @@ using session::DispatcherTurn;
 Arbiter::Arbiter(std::unique_ptr<sched::Policy> policy)
     : policy_(std::move(policy)), device_{.rules = {sched::SliceRule::constant(policy_->slice())}} {
   device_.charges.use_policy(*policy_);
+  device_.policy = policy_.get();
 }
 
 // -- places that come and go
@@ -198,6 +199,12 @@ void Arbiter::attributes_changed(Time now) {
   } else if (!device_.line.empty() && !kept_for_) {
     grant_next(now);
   }
+}
+
+void Arbiter::hear_of_host(std::span<const HostTold> tenants, Time now) {
+  charge_holder(now);
+  for (const auto& [tenant, state] : tenants) policy_->host(tenant, state, now);
+  attributes_changed(now);
 }
 
 /// Asks the policy whether the holder is to give the device back before its time. The policy knows the

@@ -26,6 +26,7 @@ struct DeviceState {
   WaitingLine line{};
   Charges charges{};
   std::optional<TurnInProgress> turn{};
+  const sched::Policy* policy = nullptr;  // in force
 };
 
 }  // namespace fairgv::daemon

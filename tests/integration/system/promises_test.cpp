@@ -136,5 +136,18 @@ TEST_F(PromisesOfPrograms, AreChangedTogetherOrNotAtAllAndShown) {
   EXPECT_TRUE(progresses(alice));
 }
 
+TEST_F(PromisesOfPrograms, ShowATenantThatItsCeilingHoldsBack) {
+  auto alice = start_long_program("alice");
+  ASSERT_TRUE(progresses(alice));
+  const auto is_held_back = [&] { return tenant("alice")["use"].at(0)["held_back"].get<bool>(); };
+  for (int look = 0; look < 5; ++look) EXPECT_FALSE(is_held_back()) << "it has no ceiling";
+  EXPECT_EQ(set_alice({"max=1%"}).status, 0);
+  EXPECT_TRUE(eventually(is_held_back));
+  EXPECT_TRUE(eventually([&] { return has_line(fairgv({"ps"}), " at max "); })) << joined(fairgv({"ps"}));
+  EXPECT_EQ(set_alice({"max=100%"}).status, 0);
+  EXPECT_TRUE(progresses(alice));
+  EXPECT_FALSE(is_held_back());
+}
+
 }  // namespace
 }  // namespace fairgv::integration

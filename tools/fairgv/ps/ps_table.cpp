@@ -58,6 +58,9 @@ std::string state_of(const SessionRow& row) {
   if (!paused && left > 0) return fmt::format("in {:.0f} s", std::ceil(left));
   if (row.session->state == "busy") return row.session->state;
   if (paused) return "paused";
+  const auto& use = row.tenant->use;
+  const bool held_back = std::any_of(use.begin(), use.end(), [](const auto& each) { return each.held_back; });
+  if (held_back && row.session->state == "wanting") return "at max";
   return row.session->compiles ? "compiling" : row.session->state;
 }
 
