@@ -201,10 +201,13 @@ Result<ControlRequest> parse_control_request(std::string_view text);
 std::string to_text(const Report& report);
 Result<Report> parse_report(std::string_view text);
 
-std::string success_text();
+/// `warnings`: a line each, of what has been done all the same.
+std::string success_text(const std::vector<std::string>& warnings = {});
 std::string failure_text(const std::string& error);
 /// Nothing if the answer says ok, else its error.
 Result<void> parse_outcome(std::string_view text);
+/// The warnings of an answer that says ok.
+std::vector<std::string> warnings_of(std::string_view text);
 
 /// Sends an answer of any length.
 Result<void> send_answer(const Socket& socket, const std::string& answer);

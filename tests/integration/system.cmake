@@ -98,7 +98,11 @@ gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VAL
 # policies that follow the host; for the same reason.
 add_executable(system_peer_test system/containment/impostor_test.cpp system/host_test.cpp system/pause_test.cpp
   system/promises_test.cpp)
-target_compile_definitions(system_peer_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>")
+target_compile_definitions(system_peer_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
+  FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
+if(FAIRGV_CUDA_INCLUDE)
+  add_dependencies(system_peer_test cuda_late fairgv-softcuda)
+endif()
 target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_peer_test opencl_flood fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
 gtest_discover_tests(system_peer_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)

@@ -89,6 +89,22 @@ sched::Share TenantRegistry::promised_to_others(const std::string& name) const {
   return sum;
 }
 
+std::map<std::string, sched::TenantAttributes> TenantRegistry::promises() const {
+  std::map<std::string, sched::TenantAttributes> promised;
+  const auto add = [&promised](const std::string& name, const TenantRule& rule) {
+    sched::TenantAttributes& attributes = promised[name];
+    attributes.min = rule.min.value_or(attributes.min);
+    attributes.max = rule.max.value_or(attributes.max);
+    if (rule.service) attributes.service = rule.service->service;
+  };
+  for (const auto& [name, rule] : rules_.classes) add("[class." + name + "]", rule);
+  for (const auto& [name, rule] : rules_.by_name) add(name, rules_.of(name));
+  for (const auto& [name, tenant] : tenants_) {
+    if (tenant.runs()) promised[name] = tenant.attributes;
+  }
+  return promised;
+}
+
 /// Whether the tenant's promises can be kept beside all others.
 Result<void> TenantRegistry::fits(const Tenant& tenant) const {
   const sched::TenantAttributes& wanted = tenant.attributes;

@@ -56,9 +56,9 @@ struct Tenant {
   sched::TenantAttributes attributes{};  // in force
   std::uint32_t sessions = 0;
   std::uint32_t host_weight = 100;  // of its programs' control groups
-  std::uint32_t ending = 0;     // of them: their programs are gone, their workers not yet
-  session::TenantWish asked{};  // by its latest program that asked
-  session::TenantWish set{};    // by an administrator; holds as long as it runs
+  std::uint32_t ending = 0;         // of them: their programs are gone, their workers not yet
+  session::TenantWish asked{};      // by its latest program that asked
+  session::TenantWish set{};        // by an administrator; holds as long as it runs
   // The same two of its memory.
   std::optional<MemorySize> asked_memory{};
   std::optional<MemorySize> set_memory{};
@@ -149,6 +149,10 @@ class TenantRegistry {
     sched::Share limit;
   };
   Promised promised() const { return {promised_to_others(""), rules_.promise_limit}; }
+
+  /// The same by name: the attributes of tenants that run, and what the configuration promises to the others
+  /// and to the tenants of a class ("[class.gold]").
+  std::map<std::string, sched::TenantAttributes> promises() const;
 
   /// New rules from a configuration that was read again. Weights follow.
   void configure(TenantRules rules);

@@ -322,7 +322,8 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
   const std::uint32_t depth = next.depth == 0 && by_clock ? sched::kDriverQueue : next.depth;
   place.tell_company(device_.places.shared());
   if (!DispatcherTurn(*place.turn, place.promise)
-           .grant({slice, depth, next.in_flight, next.cost_limit, next.gives_back && !alone})) {
+           .grant({slice, depth, next.in_flight, next.cost_limit, next.gives_back && !alone,
+                   device_.rules.sampling})) {
     report_broken(id, place, "withdrew its wish for the device", now);
     return false;
   }

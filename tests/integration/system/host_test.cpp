@@ -104,5 +104,46 @@ TEST_F(HostsPolicies, XenoCreditSharesByTheWeightsOfTheHostsProcessors) {
   EXPECT_LE(after.alice, 20 * after.bob) << after.alice << " to " << after.bob;
 }
 
+/// The synchronisations for accounting are counted by the workers.
+struct Sampled : HostsPolicies {
+  struct Counts {
+    double commands, samples, syncs;
+  };
+  Counts counts_with(const std::string& sampling) {
+    programs.clear();
+    start_daemon("policy = \"fair-paper\"\nslice_ms = 15\n" + sampling);
+    start_two("sleeps");
+    (void)while_both_do(1'500);
+    const auto both = ps()["tenants"];
+    Counts sum{0, 0, 0};
+    for (const auto& each : both) {
+      sum.commands += each["commands"].get<double>();
+      sum.samples += each["samples"].get<double>();
+      sum.syncs += each["syncs"].get<double>();
+    }
+    return sum;
+  }
+};
+
+TEST_F(Sampled, AsTheConfigurationSays) {
+  const Counts usual = counts_with("");
+  EXPECT_LE(usual.samples * 4, usual.commands) << "kernels are known after a few samples";
+  const Counts per_turn = counts_with("sampling = \"per-turn\"");
+  EXPECT_GE(per_turn.samples * 12, per_turn.commands) << "five in each turn";
+  EXPECT_GT(per_turn.samples / per_turn.commands, usual.samples / usual.commands);
+  EXPECT_GT(per_turn.syncs, per_turn.samples) << "and one at the end";
+  const Counts always = counts_with("sampling = \"always\"");
+  EXPECT_GE(always.samples + 4, always.commands) << "each of them, but one that has ended just now";
+  EXPECT_GE(always.syncs, always.samples);
+}
+
+TEST_F(Sampled, AlwaysMeansALoneTenantToo) {
+  start_daemon("sampling = \"always\"");
+  auto alice = flood("alice", "sleeps");
+  ASSERT_TRUE(eventually([&] { return commands_of("alice") > 200; }));
+  const auto its = tenant("alice");
+  EXPECT_GE(its["samples"].get<std::uint64_t>() + 4, its["commands"].get<std::uint64_t>());
+}
+
 }  // namespace
 }  // namespace fairgv::integration

@@ -100,6 +100,17 @@ TEST_F(DispatcherPromise, ATenantAtItsCeilingIsSeenToBeHeldBackUntilItMayGoOn) {
   }
 }
 
+TEST_F(DispatcherPromise, TurnsAreSampledAsTheRulesSay) {
+  FakeWorker& worker = add(1);
+  want(1, worker);
+  EXPECT_EQ(worker.promise.sampling, static_cast<std::uint64_t>(sched::Sampling::history));
+  TurnRules rules = dispatcher.device().rules;
+  rules.sampling = sched::Sampling::always;
+  dispatcher.set_rules(rules);
+  run(1, worker, 1ms, true);
+  EXPECT_EQ(worker.promise.sampling, static_cast<std::uint64_t>(sched::Sampling::always));
+}
+
 TEST_F(DispatcherPromise, ATurnBesideALatencyTenantKeepsLittleInFlight) {
   FakeWorker& flood = add(1);
   FakeWorker& latency = add_with(2, {.service = sched::ServiceClass::latency});
