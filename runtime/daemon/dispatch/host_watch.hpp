@@ -9,8 +9,8 @@
 // The cost is bounded: nothing is looked at unless a policy asks for it and several sessions want its device,
 // or did so within the last 100 ms. At a tick at most kMostLooks programs are looked at, in turn, which takes
 // about 0.1 ms. With more programs each is looked at less often; policies forget what they were told after 30
-// ms, so beyond 384 programs some count as not scheduled for a part of the time. A program whose process the
-// daemon cannot see is never told of.
+// ms, so beyond three times as many some count as not scheduled for a part of the time. A program whose
+// process the daemon cannot see is never told of.
 //
 // Pure logic beside the timers; time is an argument. Not thread-safe: the dispatch loop keeps this object
 // under its lock.
@@ -36,7 +36,7 @@ class HostWatch {
   using Time = sched::Time;
   using Duration = sched::Duration;
 
-  static constexpr std::size_t kMostLooks = 128;
+  static constexpr std::size_t kMostLooks = 64;
   static constexpr int kScheduledPart = 8;
   /// Ticks go on for this long after nobody waits for a device any more.
   static constexpr Duration kAfterwards = std::chrono::milliseconds(100);
@@ -81,8 +81,8 @@ class HostWatch {
   HostCredits credits_;
   std::map<SessionId, Program> programs_;
   std::unordered_map<TenantId, Tenant> tenants_;
-  SessionId last_{};   // looked at last
-  Time next_{};        // the next tick
+  SessionId last_{};               // looked at last
+  Time next_{};                    // the next tick
   Time goes_until_ = Time::min();  // ticks go on so long without anybody who waits
   std::uint64_t looks_ = 0;
 };

@@ -122,7 +122,7 @@ TEST_F(HostTicks, GoOnForAMomentWhenNobodyWaitsAnyMore) {
 TEST_F(HostTicks, LookAtABoundedNumberOfProgramsAndAtAllInTurn) {
   use("cosched");
   contend();
-  constexpr std::uint32_t kPrograms = 300;
+  constexpr std::uint32_t kPrograms = 3 * HostWatch::kMostLooks;
   for (std::uint32_t session = 3; session <= kPrograms; ++session) add(session);
   for (std::uint64_t ticks = 1; ticks <= 3; ++ticks) {
     tick({});
