@@ -1,11 +1,10 @@
-// opencl_flood sleeps|spins: keeps 32 short kernels in its queue until it is killed, more than a driver's
-// queue has, and waits for each in turn. With `spins` other threads keep the host's processors busy.
+// opencl_flood sleeps|spins: has always hundreds of short kernels in its queue, until it is killed, and
+// sleeps until they have ended. With `spins` other threads keep the host's processors busy all the time.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <stdexcept>
 #include <thread>
 
@@ -15,7 +14,7 @@ namespace {
 
 using namespace workloads;
 
-constexpr std::size_t kQueued = 32;
+constexpr int kQueued = 500;
 constexpr std::size_t kItems = 4096;
 constexpr cl_int kSteps = 300;
 constexpr int kSpinners = 4;  // so that the host runs one of them even if it has much to do
@@ -34,16 +33,13 @@ constexpr const char* kSource =
   const Queue queue(clCreateCommandQueue(device.context(), device.id(), 0, &error));
   check(error, "clCreateCommandQueue");
   set_arguments(kernel, buffer, kSteps);
-  for (std::deque<cl_event> queued;;) {
-    cl_event event = nullptr;
-    check(clEnqueueNDRangeKernel(queue.get(), kernel.get(), 1, nullptr, &kItems, nullptr, 0, nullptr, &event),
-          "clEnqueueNDRangeKernel");
-    queued.push_back(event);
-    check(clFlush(queue.get()), "clFlush");
-    if (queued.size() < kQueued) continue;
-    check(clWaitForEvents(1, &queued.front()), "clWaitForEvents");
-    check(clReleaseEvent(queued.front()), "clReleaseEvent");
-    queued.pop_front();
+  for (;;) {
+    for (int i = 0; i < kQueued; ++i) {
+      check(clEnqueueNDRangeKernel(queue.get(), kernel.get(), 1, nullptr, &kItems, nullptr, 0, nullptr,
+                                   nullptr),
+            "clEnqueueNDRangeKernel");
+    }
+    check(clFinish(queue.get()), "clFinish");
   }
 }
 
