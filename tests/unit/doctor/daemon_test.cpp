@@ -77,7 +77,7 @@ TEST_F(DaemonChecks, TellOfPromisesThatAPolicyDoesNotKeep) {
   examination.daemon.tenants = {alice};
   expect(check_promises, Level::ok, "none to running tenants");
   examination.daemon.tenants[0].min = "20%";
-  expect(check_promises, Level::note, "policy cap of device 1 does not keep what is promised to alice: min");
+  expect(check_promises, Level::note, "device 1: policy cap does not keep what is promised to alice (min)");
   expect(check_promises, Level::note, "fairgv set --policy fair --device 1");
   devices[1].policy = "a later one";
   expect(check_promises, Level::ok, "none to running tenants");

@@ -151,15 +151,13 @@ Findings check_promises(const Examination& examination) {
   Findings findings;
   for (const control::Report::Device& device : examination.daemon.devices) {
     if (device.same_as) continue;
-    for (const control::Report::Tenant& tenant : examination.daemon.tenants) {
-      const std::string unkept = unkept_by(device.policy, {tenant.min, tenant.max, tenant.service});
-      if (unkept.empty()) continue;
-      findings.push_back(
-          note(kSubject,
-               fmt::format("policy {} of device {} does not keep what is promised to {}: {}", device.policy,
-                           device.index, tenant.tenant, unkept),
-               fmt::format("fairgv set --policy {} --device {}", sched::kDefaultPolicy, device.index)));
-    }
+    control::Report report;
+    report.tenants = examination.daemon.tenants;
+    const std::string unkept = unkept_promises(report, device.policy);
+    if (unkept.empty()) continue;
+    findings.push_back(
+        note(kSubject, fmt::format("device {}: {}", device.index, unkept),
+             fmt::format("fairgv set --policy {} --device {}", sched::kDefaultPolicy, device.index)));
   }
   if (findings.empty())
     findings.push_back(ok(kSubject, "none to running tenants that a policy does not keep"));
