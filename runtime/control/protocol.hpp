@@ -132,7 +132,7 @@ struct Report {
   struct Use {
     std::uint64_t device_time_ns = 0;
     std::uint64_t outside_ns = 0;   // of it, charged for processors of a CPU device used without a turn
-    std::uint64_t entitled_ns = 0;  // its weight over all weights, summed up while it had sessions
+    std::uint64_t entitled_ns = 0;  // what was due to it, summed up while it had sessions
     double share = 0;               // now
     std::uint32_t queue = 0;        // sessions with work now: they wait for the device or use it
     std::uint32_t interactive = 0;  // sessions that are woken with their turns
