@@ -151,6 +151,16 @@ TEST_F(PromisesOfPrograms, UnderAPolicyThatDoesNotKeepThemAreWarnedOfAndHoldAgai
   EXPECT_FALSE(has_line(fairgv({"ps"}), "does not keep"));
 }
 
+TEST_F(PromisesOfPrograms, OfTheConfigurationAreWarnedOfWhenItIsReadAgain) {
+  start_daemon("policy = \"fifo\"\n[tenant.alice]\nmax = \"50%\"");
+  const auto reloaded = fairgv({"reload"});
+  EXPECT_EQ(reloaded.status, 0) << joined(reloaded);
+  EXPECT_TRUE(has_line(reloaded, "warning: policy fifo does not keep what is promised to alice (max)"))
+      << joined(reloaded);
+  start_daemon("policy = \"cap\"\n[tenant.alice]\nmax = \"50%\"");
+  EXPECT_FALSE(has_line(fairgv({"reload"}), "warning:")) << "cap keeps ceilings";
+}
+
 TEST_F(PromisesOfPrograms, AreChangedTogetherOrNotAtAllAndShown) {
   auto alice = start_alice();
   EXPECT_EQ(tenant("alice")["min"], "50%");
