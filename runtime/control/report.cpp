@@ -66,6 +66,7 @@ json to_json(const Report::Use& use) {
           {"share", use.share},
           {"queue", use.queue},
           {"interactive", use.interactive},
+          {"held_back", use.held_back},
           {"waits", use.waits},
           {"waited_ns", use.waited_ns},
           {"wait_p50_ns", use.wait_p50_ns},
@@ -116,6 +117,7 @@ json to_json(const Report::Tenant& tenant) {
           {"min_share", tenant.min_share},
           {"max_share", tenant.max_share},
           {"timegraph", tenant.timegraph ? to_json(*tenant.timegraph) : json()}};
+          {"host_weight", tenant.host_weight}};
 }
 
 Result<Report::Session> session_from(json object) {
@@ -170,6 +172,7 @@ Result<Report::Use> use_from(json object) {
   use.share = fields.number("share");
   use.queue = fields.integer32("queue");
   use.interactive = fields.integer32("interactive");
+  if (fields.has("held_back")) use.held_back = fields.boolean("held_back");
   use.waits = fields.integer("waits");
   use.waited_ns = fields.integer("waited_ns");
   use.wait_p50_ns = fields.integer("wait_p50_ns");
@@ -241,6 +244,7 @@ Result<Report::Tenant> tenant_from(json object) {
     tenant.max_share = fields.number("max_share");
   }
   if (fields.has("timegraph")) tenant.timegraph = task_from(fields);
+  if (fields.has("host_weight")) tenant.host_weight = fields.integer32("host_weight");
   if (!fields.ok()) return fields.error();
   return tenant;
 }

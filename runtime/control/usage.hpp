@@ -26,7 +26,7 @@ namespace fairgv::control {
 /// The amounts that are added up.
 struct UsageAmounts {
   std::uint64_t device_ns = 0;    // device time that was charged
-  std::uint64_t entitled_ns = 0;  // device time that the weight promised while there were sessions
+  std::uint64_t entitled_ns = 0;  // device time that was due to it while there were sessions
   double memory_byte_s = 0;       // bytes held, over time
   std::uint64_t commands = 0;
   std::uint64_t launches = 0;

@@ -24,6 +24,7 @@
 #include "runtime/session/worker_options.hpp"
 #include "sched/attributes.hpp"
 #include "sched/policies/registry.hpp"
+#include "sched/sampling.hpp"
 #include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
 
@@ -94,6 +95,7 @@ struct TenantRules {
 struct DeviceRule {
   std::string policy{sched::kDefaultPolicy};
   sched::SliceRule slices = sched::kAdaptiveSlice;
+  sched::Sampling sampling = sched::Sampling::history;
   std::optional<MemorySize> memory{};  // to share out; none: all that the device has
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   bool interrupts = true;  // turns, on the host's own processors (turns/interruption.hpp)

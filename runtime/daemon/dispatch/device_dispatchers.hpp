@@ -37,6 +37,8 @@ struct DispatchedSession {
   DeviceView devices{};  // the devices that the session's worker sees
   WorkerHandle worker{};  // used by the loop's thread
   bool suspended = false;
+  /// Processor time of the session's program so far, called likewise; empty if the program cannot be seen.
+  ProcessorTimer program{};
 };
 
 /// The books of a session that goes on under another dispatcher, by the host's devices.

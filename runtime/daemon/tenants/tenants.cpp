@@ -53,6 +53,7 @@ sched::TenantAttributes TenantRegistry::attributes_of(const Tenant& tenant) cons
   attributes.service = service.service;
   attributes.response = service.response;
   attributes.timegraph = task_of(tenant);
+  attributes.host_weight = tenant.host_weight;
   return attributes;
 }
 

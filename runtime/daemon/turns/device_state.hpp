@@ -8,6 +8,7 @@
 #include "runtime/daemon/turns/place.hpp"
 #include "runtime/daemon/turns/turn_in_progress.hpp"
 #include "runtime/daemon/turns/waiting_line.hpp"
+#include "sched/sampling.hpp"
 #include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
 
@@ -20,6 +21,7 @@ struct TurnRules {
   sched::Duration hold_limit{0};
   /// Whether turns may be interrupted, on a device that is the host's own processors.
   bool interrupts = true;
+  sched::Sampling sampling = sched::Sampling::history;
 };
 
 /// Others may read it; the dispatcher alone changes it.
@@ -33,6 +35,7 @@ struct DeviceState {
   std::optional<Interruption> interrupted{};
 
   bool interruptible() const { return rules.interrupts && charges.on_host_processors(); }
+  const sched::Policy* policy = nullptr;  // in force
 };
 
 }  // namespace fairgv::daemon

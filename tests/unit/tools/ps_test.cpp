@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/unit/top/report.hpp"
 #include "tools/fairgv/ps/ps_table.hpp"
@@ -93,6 +94,38 @@ TEST(PsTable, ShowsASessionThatCompilesUnlessItUsesTheDeviceOrIsPaused) {
   session.state = "idle";
   session.paused = control::Pause{};
   EXPECT_EQ(state(), "paused");
+}
+
+TEST(PsTable, ShowsASessionThatWaitsAtItsTenantsCeiling) {
+  control::Report report = top::top_report();
+  report.tenants.resize(1);
+  control::Report::Tenant& tenant = report.tenants[0];
+  tenant.paused.reset();
+  tenant.sessions[0].state = "wanting";
+  tenant.sessions[0].paused.reset();
+  tenant.use.resize(2);
+  const auto state = [&] { return ps_sessions(report, {"state"}, view_of()).at(1); };
+  EXPECT_EQ(state(), "wanting");
+  tenant.use[1].held_back = true;
+  EXPECT_EQ(state(), "at max");
+  tenant.sessions[0].state = "busy";
+  EXPECT_EQ(state(), "busy");
+}
+
+TEST(PsTable, NamesPromisesThatADevicesPolicyDoesNotKeep) {
+  control::Report report = ps_report();
+  report.tenants.resize(1);
+  report.tenants[0].min = "20%";
+  report.tenants[0].max = "50%";
+  report.tenants[0].service = "normal";
+  const std::pair<const char*, const char*> kept[] = {{"fair", ""}, {"cap", "(min)"}, {"fifo", "(min, max)"}};
+  for (const auto& [policy, unkept] : kept) {
+    for (control::Report::Device& device : report.devices) device.policy = policy;
+    const std::string text = joined(ps_lines(report, view_of()));
+    const std::string line = std::string("policy ") + policy + " does not keep what is promised to " +
+                             report.tenants[0].tenant + " " + unkept;
+    EXPECT_EQ(text.find(line) != std::string::npos, *unkept != '\0') << line << "in\n" << text;
+  }
 }
 
 TEST(PsTable, SaysWhoWasKilledAndWhy) {

@@ -100,6 +100,14 @@ TEST_F(TopLink, AsksOneThingAtATimeInOrder) {
   EXPECT_EQ(heard(), "");
 }
 
+TEST_F(TopLink, TellsWhatTheDaemonWarnsOf) {
+  begin_daemon();
+  accept();
+  link->ask(weight_of_bob(), now);
+  answer(control::success_text({"policy fifo has no weights"}));
+  EXPECT_EQ(answers, std::vector<std::string>{"bob: weight 7; policy fifo has no weights"});
+}
+
 TEST_F(TopLink, TellsWhatTheDaemonRefuses) {
   begin_daemon();
   accept();

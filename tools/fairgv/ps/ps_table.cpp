@@ -58,6 +58,7 @@ std::string state_of(const SessionRow& row) {
   if (!paused && left > 0) return fmt::format("in {:.0f} s", std::ceil(left));
   if (row.session->state == "busy") return row.session->state;
   if (paused) return "paused";
+  if (row.session->state == "wanting" && is_held_back(*row.tenant)) return "at max";
   return row.session->compiles ? "compiling" : row.session->state;
 }
 
@@ -240,6 +241,7 @@ void add_device(const Report& report, const Report::Device& device, const PsView
   if (report.daemon.share_window_s > 0) say(fmt::format("now: last {:g} s", report.daemon.share_window_s));
   if (device.holder) say("in use by " + *device.holder);
   if (!facts.empty()) add(facts, 2);
+  if (const auto unkept = unkept_promises(report, device.policy); !unkept.empty()) add(unkept, 2);
 }
 
 void add_sessions(const Report& report, const PsView& view, std::vector<std::string>& lines) {

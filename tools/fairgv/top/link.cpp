@@ -88,11 +88,12 @@ void DaemonLink::take_answer(Time now) {
   // The socket is readable, so this does not wait: packets come whole.
   const auto answer = control::receive_answer(socket_);
   if (!answer) return hang_up(answer.error().message, now);
-  const Request request = std::move(requests_.front());
+  Request request = std::move(requests_.front());
   requests_.pop_front();
   state_ = State::ready;
   deadline_ = Time::max();
-  if (const auto* change = std::get_if<Change>(&request)) {
+  if (auto* const change = std::get_if<Change>(&request)) {
+    for (const std::string& warning : control::warnings_of(answer.value())) change->done += "; " + warning;
     events_.answered(*change, control::parse_outcome(answer.value()));
   } else {
     take_report(answer.value(), now);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <thread>
@@ -176,6 +177,32 @@ TEST(DispatchLoop, ReportsASessionThatBreaksTheProtocol) {
   ASSERT_EQ(broken.size(), 1u);
   EXPECT_EQ(broken[0].session, member.id);
   loop->remove_session(member.id);
+}
+
+// Nobody knocks then: the thread wakes by itself.
+TEST(DispatchLoop, LooksAtProgramsWhileSessionsWaitForADeviceThatFollowsTheHost) {
+  const auto loop = start_loop();
+  Member a(1, 1);
+  Member b(2, 2);
+  std::atomic<int> looks{0};
+  for (Member* const each : {&a, &b}) {
+    DispatchedSession session = each->for_loop();
+    session.program = [&looks] {
+      ++looks;
+      return std::optional<sched::Duration>(0ns);
+    };
+    ASSERT_TRUE(loop->add_session(session));
+  }
+  a.want();
+  a.wait_while(State::wanting);
+  ASSERT_TRUE(a.move(State::held, State::busy));
+  b.want();
+  a.yield_until_asked();
+  EXPECT_EQ(looks, 0) << "fair does not care";
+  loop->set_policy("cosched", {});
+  while (looks < 6) std::this_thread::yield();
+  loop->remove_session(b.id);
+  loop->remove_session(a.id);
 }
 
 TEST(DispatchLoop, ForgetsATenantOnlyWithoutSessionsAndDebt) {
