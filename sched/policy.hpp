@@ -72,6 +72,13 @@ struct HostState {
   Duration credit_left{0};  // processor time that it is still entitled to in this period; may be negative
 };
 
+/// The facts about the host that a policy goes by.
+struct HostInterest {
+  std::optional<Duration>
+      tick;              // how often host() is to be called while several want the device; none: never
+  bool weights = false;  // TenantAttributes::host_weight
+};
+
 class Policy {
  public:
   /// slice: the device's time slice, at least 1 ns.
@@ -109,7 +116,9 @@ class Policy {
 
   /// The tenant's next command is predicted to take this long; 0: nobody knows.
   virtual void expect(TenantId /*id*/, Duration /*cost*/, Time /*now*/) {}
-  /// The host's scheduler tells this of the tenant's programs, once in a tick of its own.
+  virtual HostInterest host_interest() const { return {}; }
+  /// The host's scheduler tells this of the tenant's programs, once in a tick of its own. must_yield() is to
+  /// be asked afterwards.
   virtual void host(TenantId /*id*/, const HostState& /*state*/, Time /*now*/) {}
 
   // -- promises of one policy, for the next
@@ -119,6 +128,9 @@ class Policy {
   /// Goes on from a state that another policy object has left. Called after add() and before wake(), for all
   /// tenants before the first of them wakes.
   virtual void restore(TenantId /*id*/, const TenantBudget& /*budget*/, Time /*now*/) {}
+
+  /// Whether a promise keeps the tenant, which has something to run, from the device: its ceiling is reached.
+  virtual bool held_back(TenantId /*id*/, Time /*now*/) const { return false; }
 
   // -- turns
 

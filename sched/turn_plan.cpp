@@ -4,26 +4,40 @@
 
 namespace fairgv::sched {
 
-TurnPlan::TurnPlan(Duration slice, CommandHistory& history, Duration in_flight)
+TurnPlan::TurnPlan(Duration slice, CommandHistory& history, Duration in_flight, Sampling sampled)
     : history_(history),
       slice_(std::max(slice, Duration(1))),
-      in_flight_(in_flight > Duration(0) ? in_flight : std::max(slice_ / kInFlightFraction, kDefaultSlice)) {}
+      in_flight_(in_flight > Duration(0) ? in_flight : std::max(slice_ / kInFlightFraction, kDefaultSlice)),
+      sampled_(sampled) {}
+
+std::optional<Duration> TurnPlan::expected(CommandKind kind) const {
+  switch (sampled_) {
+    case Sampling::history:
+      return history_.expected(kind);
+    case Sampling::per_turn:
+      if (samples_ < kSamplesPerTurn) return std::nullopt;
+      return std::max(in_samples_ / samples_, Duration(CommandHistory::kShortestCommand));
+    case Sampling::always:
+      break;
+  }
+  return std::nullopt;
+}
 
 bool TurnPlan::admits(CommandKind kind) const {
   if (sampling()) return false;
   const bool first = commands_ == 0 && run_.empty();
   if (first) return true;
   if (run_.empty() && over()) return false;
-  const auto expected = history_.expected(kind);
-  if (!expected) return run_.empty();
-  return run_expected_ + *expected <= left();
+  const auto each = expected(kind);
+  if (!each) return run_.empty();
+  return run_expected_ + *each <= left();
 }
 
 void TurnPlan::issued(CommandKind kind) {
-  const auto expected = history_.expected(kind);
-  sampling_ = !expected;
+  const auto each = expected(kind);
+  sampling_ = !each;
   ++run_commands_;
-  run_expected_ += expected.value_or(Duration::zero());
+  run_expected_ += each.value_or(Duration::zero());
   const auto known = std::find_if(run_.begin(), run_.end(), [kind](const auto& c) { return c.kind == kind; });
   if (known != run_.end()) {
     ++known->commands;
@@ -40,6 +54,8 @@ void TurnPlan::measured(Duration used) {
     ++commands_;
   } else if (sampling_) {
     history_.sampled(run_.front().kind, used);
+    ++samples_;
+    in_samples_ += used;
   } else {
     history_.ran(run_, used);
   }

@@ -12,6 +12,9 @@
 // The first command of a turn is always admitted, however long. The fair queue evens out unused and overrun
 // time: it charges used(), which holds measured time only.
 //
+// That is Sampling::history. As published the first five commands of each turn are measured, and the others
+// are expected to take their mean (Sampling::per_turn); or every command is (Sampling::always).
+//
 // A command that is known to be long may be cut into parts (slicing/planner.hpp). A part always runs alone
 // and is measured. Its time says nothing of its kind, so the code that cuts reports the whole command to the
 // history.
@@ -21,9 +24,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sched/command_history.hpp"
+#include "sched/sampling.hpp"
 #include "sched/types.hpp"
 
 namespace fairgv::sched {
@@ -40,13 +45,19 @@ class TurnPlan {
   static constexpr int kInFlightFraction = 2;
   static constexpr std::uint64_t kLeastInFlight = 2;
   static constexpr std::uint64_t kMostInFlight = 256;
+  // Commands that are sampled in a turn as published: "5 in our system".
+  static constexpr std::int64_t kSamplesPerTurn = 5;
 
   // slice: device time meant for the turn; at least 1 ns. in_flight: the most that is in flight at a time, as
   // predicted, but at least kLeastInFlight commands; 0: as above. The history outlives the plan.
-  TurnPlan(Duration slice, CommandHistory& history, Duration in_flight = Duration(0));
+  TurnPlan(Duration slice, CommandHistory& history, Duration in_flight = Duration(0),
+           Sampling sampled = Sampling::history);
 
   // Whether a command of this kind may be issued without a synchronisation before it.
   bool admits(CommandKind kind) const;
+
+  // Whether a command of this kind needs no sample.
+  bool knows(CommandKind kind) const { return expected(kind).has_value(); }
 
   // The command was issued; call only after admits().
   void issued(CommandKind kind);
@@ -76,11 +87,16 @@ class TurnPlan {
   Duration left() const { return slice_ - used_; }      // of the slice; negative when it is overrun
 
  private:
+  std::optional<Duration> expected(CommandKind kind) const;
+
   CommandHistory& history_;
   const Duration slice_;
   const Duration in_flight_;
+  const Sampling sampled_;
   Duration used_{0};
   std::uint64_t commands_ = 0;
+  std::int64_t samples_ = 0;  // commands that were measured one by one in this turn, and their time
+  Duration in_samples_{0};
 
   // The commands since the last report.
   std::vector<CommandHistory::Count> run_;

@@ -158,8 +158,10 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   return request;
 }
 
-std::string success_text() {
-  return json_text(json{{"ok", true}});
+std::string success_text(const std::vector<std::string>& warnings) {
+  json answer{{"ok", true}};
+  if (!warnings.empty()) answer["warnings"] = warnings;
+  return json_text(answer);
 }
 
 std::string failure_text(const std::string& error) {
@@ -174,6 +176,19 @@ Result<void> parse_outcome(std::string_view text) {
   if (!fields.ok()) return fields.error();
   if (!ok) return Error{error};
   return {};
+}
+
+/// Of one answer.
+constexpr std::size_t kMostWarnings = 100;
+
+std::vector<std::string> warnings_of(std::string_view text) {
+  JsonFields fields(text, "daemon's answer");
+  std::vector<std::string> warnings;
+  if (!fields.has("warnings")) return warnings;
+  for (const json& warning : fields.list("warnings", kMostWarnings)) {
+    if (warning.is_string()) warnings.push_back(printable(warning.get<std::string>(), kLongestText));
+  }
+  return warnings;
 }
 
 Result<void> send_answer(const Socket& socket, const std::string& answer) {

@@ -136,6 +136,7 @@ struct Report {
     double share = 0;               // now
     std::uint32_t queue = 0;        // sessions with work now: they wait for the device or use it
     std::uint32_t interactive = 0;  // sessions that are woken with their turns
+    bool held_back = false;         // it has work, and waits because its ceiling is reached
     std::uint64_t waits = 0;        // for a turn: how many have ended,
     std::uint64_t waited_ns = 0;    // how long all together,
     std::uint64_t wait_p50_ns = 0;  // and what half and 99 in 100 of those of late did not exceed
@@ -164,7 +165,7 @@ struct Report {
     std::vector<Session> sessions;
     std::vector<std::uint64_t> device_time_ns;  // by device
     std::vector<double> share;                  // by device
-    double ideal_share = 0;  // its guarantee, and its part by weight of what is not guaranteed
+    double ideal_share = 0;  // its guarantee, and by weight a part of what is not, up to its ceiling
     std::uint64_t commands = 0;
     std::uint64_t launches = 0;
     std::uint64_t samples = 0;
@@ -186,6 +187,7 @@ struct Report {
     std::string service{};
     double min_share = 0;  // of each device, 0 to 1
     double max_share = 1;
+    std::uint32_t host_weight = 0;  // cpu.weight of its programs; 0: an older daemon
   };
   Daemon daemon;
   std::vector<Device> devices;
@@ -199,10 +201,13 @@ Result<ControlRequest> parse_control_request(std::string_view text);
 std::string to_text(const Report& report);
 Result<Report> parse_report(std::string_view text);
 
-std::string success_text();
+/// `warnings`: a line each, of what has been done all the same.
+std::string success_text(const std::vector<std::string>& warnings = {});
 std::string failure_text(const std::string& error);
 /// Nothing if the answer says ok, else its error.
 Result<void> parse_outcome(std::string_view text);
+/// The warnings of an answer that says ok.
+std::vector<std::string> warnings_of(std::string_view text);
 
 /// Sends an answer of any length.
 Result<void> send_answer(const Socket& socket, const std::string& answer);

@@ -44,6 +44,7 @@ json to_json(const Report::Use& use) {
           {"share", use.share},
           {"queue", use.queue},
           {"interactive", use.interactive},
+          {"held_back", use.held_back},
           {"waits", use.waits},
           {"waited_ns", use.waited_ns},
           {"wait_p50_ns", use.wait_p50_ns},
@@ -92,7 +93,8 @@ json to_json(const Report::Tenant& tenant) {
           {"max", tenant.max},
           {"service", tenant.service},
           {"min_share", tenant.min_share},
-          {"max_share", tenant.max_share}};
+          {"max_share", tenant.max_share},
+          {"host_weight", tenant.host_weight}};
 }
 
 Result<Report::Session> session_from(json object) {
@@ -147,6 +149,7 @@ Result<Report::Use> use_from(json object) {
   use.share = fields.number("share");
   use.queue = fields.integer32("queue");
   use.interactive = fields.integer32("interactive");
+  if (fields.has("held_back")) use.held_back = fields.boolean("held_back");
   use.waits = fields.integer("waits");
   use.waited_ns = fields.integer("waited_ns");
   use.wait_p50_ns = fields.integer("wait_p50_ns");
@@ -217,6 +220,7 @@ Result<Report::Tenant> tenant_from(json object) {
     tenant.min_share = fields.number("min_share");
     tenant.max_share = fields.number("max_share");
   }
+  if (fields.has("host_weight")) tenant.host_weight = fields.integer32("host_weight");
   if (!fields.ok()) return fields.error();
   return tenant;
 }

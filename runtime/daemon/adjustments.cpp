@@ -1,8 +1,11 @@
 #include "runtime/daemon/adjustments.hpp"
 
+#include <set>
 #include <string>
+#include <utility>
 
 #include "runtime/base/near_word.hpp"
+#include "runtime/daemon/tenants/unkept_promises.hpp"
 #include "sched/policies/registry.hpp"
 
 namespace fairgv::daemon {
@@ -26,7 +29,26 @@ std::string text_of(const session::TenantWish& wish) {
 
 }  // namespace
 
-Result<void> Adjustments::set(const ControlRequest& request, const Account& by, const std::string& by_text) {
+/// Of what the tenant has just been promised, what the policies in force do not keep.
+Adjustments::Warnings Adjustments::warnings_of(const Tenant& tenant, const session::TenantWish& wish) const {
+  sched::TenantAttributes promised;
+  if (wish.min) promised.min = tenant.attributes.min;
+  if (wish.max) promised.max = tenant.attributes.max;
+  if (wish.service) promised.service = tenant.attributes.service;
+  std::set<std::string> policies;
+  for (const DeviceSharing& device : dispatch_.looks().devices()) policies.insert(device.policy);
+  Warnings warnings;
+  for (const std::string& policy : policies) {
+    if (auto warning = unkept_warning(policy, {{tenant.name, promised}})) {
+      warnings.push_back(std::move(*warning));
+    }
+  }
+  return warnings;
+}
+
+Result<Adjustments::Warnings> Adjustments::set(const ControlRequest& request, const Account& by,
+                                               const std::string& by_text) {
+  Warnings warnings;
   if (!request.wish.empty() && request.memory) {
     // All of it or nothing: a copy of the registry shows whether both are allowed.
     TenantRegistry trial = tenancies_.registry();
@@ -38,8 +60,12 @@ Result<void> Adjustments::set(const ControlRequest& request, const Account& by, 
     FAIRGV_TRY(tenant, tenancies_.registry().set(request.tenant, request.wish, by.owner, by.administrator));
     tenancies_.apply_attributes(tenant.value());
     log_.info(by, "tenant {}: {}, set by {}", tenant->name, text_of(request.wish), by_text);
+    warnings = warnings_of(tenant.value(), request.wish);
   }
-  return request.memory ? set_memory(request, by, by_text) : Result<void>();
+  if (request.memory) {
+    FAIRGV_CHECK(set_memory(request, by, by_text));
+  }
+  return warnings;
 }
 
 Result<void> Adjustments::set_memory(const ControlRequest& request, const Account& by,
@@ -51,8 +77,8 @@ Result<void> Adjustments::set_memory(const ControlRequest& request, const Accoun
   return {};
 }
 
-Result<void> Adjustments::set_policy(const ControlRequest& request, const Account& by,
-                                     const std::string& by_text) {
+Result<Adjustments::Warnings> Adjustments::set_policy(const ControlRequest& request, const Account& by,
+                                                      const std::string& by_text) {
   if (sched::find_policy(request.policy) == nullptr) {
     return Error{"there is no policy '" + request.policy +
                  "': " + guess_and_list(request.policy, sched::policy_names())};
@@ -64,7 +90,12 @@ Result<void> Adjustments::set_policy(const ControlRequest& request, const Accoun
   dispatch_.set_policy(request.policy, request.device);
   const std::string where = request.device ? "device " + std::to_string(*request.device) : "all devices";
   log_.info(by, "{}: policy {}, set by {}", where, request.policy, by_text);
-  return {};
+  Warnings warnings;
+  if (auto warning = unkept_warning(request.policy, tenancies_.registry().promises())) {
+    log_.warn(by, "{}", *warning);
+    warnings.push_back(std::move(*warning));
+  }
+  return warnings;
 }
 
 }  // namespace fairgv::daemon

@@ -5,6 +5,9 @@
 // (tenants.hpp). Used by the server's thread only.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "runtime/base/result.hpp"
 #include "runtime/control/protocol.hpp"
 #include "runtime/daemon/devices/table.hpp"
@@ -21,15 +24,19 @@ class Adjustments {
   Adjustments(DispatchLoop& dispatch, Tenancies& tenancies, const DeviceTable& devices, UserLog& log)
       : dispatch_(dispatch), tenancies_(tenancies), devices_(devices), log_(log) {}
 
+  using Warnings = std::vector<std::string>;  // a line each, of what has been done all the same
+
   /// `by_text`: who that is, for the log.
-  Result<void> set(const control::ControlRequest& request, const Account& by, const std::string& by_text);
+  Result<Warnings> set(const control::ControlRequest& request, const Account& by, const std::string& by_text);
   /// The caller has seen to it that an administrator asks.
-  Result<void> set_policy(const control::ControlRequest& request, const Account& by,
-                          const std::string& by_text);
+  Result<Warnings> set_policy(const control::ControlRequest& request, const Account& by,
+                              const std::string& by_text);
 
  private:
   Result<void> set_memory(const control::ControlRequest& request, const Account& by,
                           const std::string& by_text);
+
+  Warnings warnings_of(const Tenant& tenant, const session::TenantWish& wish) const;
 
   DispatchLoop& dispatch_;
   Tenancies& tenancies_;

@@ -19,6 +19,10 @@ std::string only_administrators(const std::string& what) {
   return control::failure_text("only root, the user that runs the daemon and its admin_group may " + what);
 }
 
+std::string outcome(const Result<Adjustments::Warnings>& done) {
+  return done ? control::success_text(done.value()) : control::failure_text(done.error().message);
+}
+
 std::string outcome(const Result<void>& done) {
   return done ? control::success_text() : control::failure_text(done.error().message);
 }

@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
+#include <utility>
 
 #include "runtime/base/core_set.hpp"
 #include "runtime/daemon/config/report.hpp"
 #include "runtime/daemon/reports/metrics.hpp"
 #include "runtime/daemon/service/deadlines.hpp"
+#include "runtime/daemon/tenants/unkept_promises.hpp"
 #include "runtime/daemon/worker/control_group.hpp"
 
 namespace fairgv::daemon {
@@ -150,6 +153,7 @@ void Server::run() {
   for (const auto& weakness : {cage_weakness(config_.worker), ending_weakness(config_.worker)}) {
     if (weakness) spdlog::warn("{}", *weakness);
   }
+  for (const std::string& warning : unkept_promises()) spdlog::warn("{}", warning);
   if (const auto& groups = control_group_folder()) clear_left_over_groups(*groups);
   tell_ready("serves " + settings_.socket_path);
   while (!stopping_) {
@@ -242,6 +246,20 @@ void Server::apply(Config config, control::ReloadReport& report) {
   warn_of(vendors_.refresh(config_.vendors));
   installation_.drivers = vendors_.drivers();
   installation_.examined = false;
+  const auto unkept = unkept_promises();
+  report.warnings.insert(report.warnings.end(), unkept.begin(), unkept.end());
+}
+
+/// What is promised, and the configured policies do not keep: a line for each policy.
+std::vector<std::string> Server::unkept_promises() const {
+  std::set<std::string> policies{config_.devices.common.policy};
+  for (const auto& [device, rule] : config_.devices.by_index) policies.insert(rule.policy);
+  const auto promised = tenancies_.registry().promises();
+  std::vector<std::string> warnings;
+  for (const std::string& policy : policies) {
+    if (auto warning = unkept_warning(policy, promised)) warnings.push_back(std::move(*warning));
+  }
+  return warnings;
 }
 
 void Server::begin_restart() {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/base/socket.hpp"
 #include "runtime/daemon/config/vendor_directory.hpp"
@@ -68,6 +69,7 @@ class Server {
   void restart();
   std::string metrics();
   std::optional<std::string> unready() const;
+  std::vector<std::string> unkept_promises() const;
   void start_services();
   void apply_log_level() const;
   void place_dispatcher() const;

@@ -25,6 +25,11 @@ std::optional<std::chrono::nanoseconds> time_of_both(pid_t worker, pid_t program
   return *ran + processor_time(program).value_or(std::chrono::nanoseconds(0));
 }
 
+ProcessorTimer timer_of(pid_t program) {
+  if (program <= 0) return {};
+  return [program] { return processor_time(program); };
+}
+
 /// The worker's next packet; nothing if there is none, or if the worker has hung up: then its socket is
 /// watched no longer, and its end follows.
 std::optional<std::string> next_packet(const Socket& socket, EventLoop::Watch& watch) {
@@ -41,6 +46,7 @@ SessionTable::SessionTable(const Needs& needs)
       starter_(needs.config, needs.installation),
       suspensions_(needs.tenancies.registry(), needs.dispatch, needs.log),
       processors_(needs.dispatch),
+      host_weights_(needs.dispatch, needs.tenancies),
       departures_(needs.dispatch, needs.tenancies, needs.log) {}
 
 Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer, Socket& client) {
@@ -220,11 +226,13 @@ DispatchedSession SessionTable::dispatched(Session& session) const {
           .devices = session.devices,
           .ran = [worker = session.worker.pid(),
                   program = session.peer.pid] { return time_of_both(worker, program); },
-          .suspended = is_suspended(session)};
+          .suspended = is_suspended(session),
+          .program = timer_of(session.peer.pid)};
 }
 
 Result<void> SessionTable::admit(Session& session) {
   suspensions_.hold_back(session, Clock::now());
+  host_weights_.begin(sessions_, session);
   if (auto added = needs_.dispatch.add_session(dispatched(session)); !added) return added;
   needs_.tenancies.memory().begin(session.id, session.tenant_name);
   const std::string welcome = to_text(welcome_of(session));
@@ -305,6 +313,7 @@ void SessionTable::end_all(const std::string& reason) {
 
 std::optional<SessionTable::Time> SessionTable::deadline() const {
   std::optional<Time> first = processors_.deadline(sessions_);
+  keep_earlier(first, host_weights_.deadline(sessions_));
   for (const auto& [id, session] : sessions_.all()) {
     if (session->stage == Session::Stage::starting) keep_earlier(first, std::optional(session->give_up));
     if (session->messages) keep_earlier(first, session->messages->deadline());
@@ -317,6 +326,7 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
 void SessionTable::expire(Time now) {
   suspensions_.expire(sessions_, now);
   processors_.expire(sessions_, now);
+  host_weights_.expire(sessions_, now);
   std::vector<Session*> to_clear;
   for (const auto& [id, session] : sessions_.all()) {
     if (session->messages) session->messages->expire(now);

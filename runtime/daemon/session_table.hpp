@@ -16,6 +16,7 @@
 #include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/sessions/departures.hpp"
 #include "runtime/daemon/sessions/device_keeper.hpp"
+#include "runtime/daemon/sessions/host_weight_watch.hpp"
 #include "runtime/daemon/sessions/processor_watch.hpp"
 #include "runtime/daemon/sessions/sessions.hpp"
 #include "runtime/daemon/sessions/suspensions.hpp"
@@ -118,6 +119,7 @@ class SessionTable {
   WorkerStarter starter_;
   Suspensions suspensions_;
   ProcessorWatch processors_;
+  HostWeightWatch host_weights_;
   Departures departures_;
   std::uint32_t last_id_ = 0;
 };

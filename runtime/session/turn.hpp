@@ -40,6 +40,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/session/trace.hpp"
 #include "runtime/session/turn_wait.hpp"
+#include "sched/sampling.hpp"
 
 namespace fairgv::session {
 
@@ -112,6 +113,9 @@ struct alignas(64) TurnPromise {
   // Worker writes, before its state becomes wanting: the predicted time of the command for which it wants the
   // turn, in nanoseconds; 0: unknown. The dispatcher believes it within bounds only. Relaxed.
   std::atomic<std::uint64_t> next_cost_ns{0};
+  // Dispatcher writes, ordered by `state` becoming held: which commands are measured one by one
+  // (sched::Sampling).
+  std::atomic<std::uint64_t> sampling{0};
 };
 
 struct TurnPromises {
@@ -170,6 +174,7 @@ struct TurnTerms {
   std::chrono::nanoseconds in_flight{0};
   std::chrono::nanoseconds cost_limit{0};
   bool gives_back = false;
+  sched::Sampling sampling = sched::Sampling::history;
 };
 
 /// The dispatcher's moves. A look may find a state that is not in the protocol: workers write to the page.
@@ -196,6 +201,7 @@ class DispatcherTurn {
       promise_->cost_limit_ns.store(static_cast<std::uint64_t>(terms.cost_limit.count()),
                                     std::memory_order_relaxed);
       promise_->gives_back.store(terms.gives_back ? 1 : 0, std::memory_order_relaxed);
+      promise_->sampling.store(static_cast<std::uint64_t>(terms.sampling), std::memory_order_relaxed);
     }
     return detail::move_turn(turn_.state, TurnState::wanting, TurnState::held);
   }

@@ -30,16 +30,22 @@ std::unique_ptr<Policy> make(Duration slice) {
   return std::make_unique<SomePolicy>(slice);
 }
 
+constexpr KeptPromises kAllPromises{true, true, true};
+
 constexpr auto kEntries = std::to_array<Entry>({
-    {{kDefaultPolicy, "start-time fair queuing by weight", true, true}, make<FairPolicy>},
+    {{kDefaultPolicy, "start-time fair queuing by weight", true, true, kAllPromises}, make<FairPolicy>},
     {{"fifo", "one command each, in the order in which they come", false, true}, make<FifoPolicy>},
     {{"round-robin", "a slice each in turn, whatever the weights", false, true}, make<RoundRobinPolicy>},
     {{"credit-poll", "credits, slices by the clock, idle tenants keep theirs", true, false},
      make<CreditPollPolicy>},
     {{"credit-hs", "credits, idle tenants give the device away", true, true}, make<CreditHsPolicy>},
-    {{"cap", "a slice each in turn, up to each tenant's cap in a second", false, true, true},
+    {{"cap", "a slice each in turn, up to each tenant's cap in a second", false, true, {.max = true}},
      make<CapPolicy>},
-    {{"timegraph", "priorities, and reserves that hold even while the device is idle", false, false},
+    {{"timegraph",
+      "priorities, and reserves that hold even while the device is idle",
+      false,
+      false,
+      {.min = true}},
      make<TimeGraphPolicy>},
     {{"strict-cosched", "credits, tenants preempted for those that the host runs", true, false},
      make<StrictCoschedPolicy>},
@@ -50,7 +56,7 @@ constexpr auto kEntries = std::to_array<Entry>({
     {{"xeno-credit", "ticks in turn by the host's weights, idle tenants keep theirs", false, false},
      make<XenoCreditPolicy>},
     {{"aug-credit", "credits, boosted while the host runs the tenant", true, false}, make<AugCreditPolicy>},
-    {{"slaf", "ticks in turn by weight, more for tenants below their guarantee", true, false},
+    {{"slaf", "ticks in turn by weight, more for tenants below their guarantee", true, false, {.min = true}},
      make<SlafPolicy>},
     {{"cosched", "credits of the tenants that the host runs, else of all", true, false}, make<CoschedPolicy>},
 });
@@ -77,6 +83,17 @@ const PolicyInfo* find_policy(std::string_view name) {
 std::string policy_names() {
   std::string names;
   for (const PolicyInfo& info : kInfos) names += (names.empty() ? "" : ", ") + std::string(info.name);
+  return names;
+}
+
+std::string unkept_promises(const PolicyInfo& policy, const TenantAttributes& attributes) {
+  std::string names;
+  const auto look = [&names](bool promised, bool kept, const char* name) {
+    if (promised && !kept) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  look(!attributes.min.empty(), policy.keeps.min, "min");
+  look(attributes.max < kWholeDevice, policy.keeps.max, "max");
+  look(attributes.service != ServiceClass::normal, policy.keeps.service, "class");
   return names;
 }
 

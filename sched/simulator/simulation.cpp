@@ -1,11 +1,12 @@
 #include "sched/simulator/simulation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
-#include <numeric>
 #include <stdexcept>
 
 #include "sched/policies/registry.hpp"
+#include "sched/water_level.hpp"
 
 namespace fairgv::sched {
 namespace {
@@ -76,24 +77,18 @@ SimulationResult simulate(const SimulationSettings& settings, const TurnObserver
 }
 
 std::vector<double> entitled_shares(const std::vector<TenantSpec>& tenants) {
-  std::vector<std::size_t> order(tenants.size());
-  std::iota(order.begin(), order.end(), 0);
-  // The tenant that needs least for its weight is satisfied first, and leaves its rest to the tenants behind
-  // it.
-  const auto need = [&](std::size_t tenant) {
-    return usable_alone(tenants[tenant]) / tenants[tenant].attributes.weight;
-  };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return need(a) < need(b); });
-  double weights = 0;
-  for (const TenantSpec& tenant : tenants) weights += tenant.attributes.weight;
-  double left = 1;
-  std::vector<double> shares(tenants.size());
-  for (const std::size_t tenant : order) {
-    shares[tenant] =
-        std::min(usable_alone(tenants[tenant]), left * tenants[tenant].attributes.weight / weights);
-    left -= shares[tenant];
-    weights -= tenants[tenant].attributes.weight;
+  const auto id_of = [](std::size_t tenant) { return TenantId{static_cast<std::uint32_t>(tenant + 1)}; };
+  WaterLevel level;
+  for (std::size_t tenant = 0; tenant < tenants.size(); ++tenant) {
+    const TenantAttributes& its = tenants[tenant].attributes;
+    const double usable = usable_alone(tenants[tenant]) * static_cast<double>(WaterLevel::kWhole);
+    level.set(id_of(tenant),
+              {its.weight, its.min.share().ppm * WaterLevel::kPartsOfPpm,
+               std::min<WaterLevel::Parts>(std::llround(usable), its.max.ppm * WaterLevel::kPartsOfPpm)});
   }
+  std::vector<double> shares;
+  for (std::size_t tenant = 0; tenant < tenants.size(); ++tenant)
+    shares.push_back(level.share(id_of(tenant)));
   return shares;
 }
 

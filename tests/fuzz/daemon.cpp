@@ -79,6 +79,7 @@ void parse_everywhere(const std::string& text) {
   (void)session::parse_worker_message(text);
   (void)control::parse_control_request(text);
   (void)control::parse_outcome(text);
+  (void)control::warnings_of(text);
   (void)control::parse_report(text);
   (void)session::parse_slicing_wish(text, "FAIRGV_SLICE");
 }

@@ -1,5 +1,7 @@
 add_executable(opencl_calls programs/opencl_calls.cpp)
 target_link_libraries(opencl_calls PRIVATE workload_support fairgv_warnings)
+add_executable(opencl_flood programs/opencl_flood.cpp)
+target_link_libraries(opencl_flood PRIVATE workload_support fairgv_warnings Threads::Threads)
 add_executable(opencl_late programs/opencl_late.cpp)
 target_link_libraries(opencl_late PRIVATE workload_support fairgv_warnings)
 add_executable(opencl_life programs/opencl_life.cpp)
@@ -92,11 +94,17 @@ if(FAIRGV_CUDA_INCLUDE)
 endif()
 target_compile_definitions(system_device_time_test PRIVATE FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
 gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
-# Other users' processes in the daemon's place, people's interventions in sessions, and promises; for the same reason.
-add_executable(system_peer_test system/containment/impostor_test.cpp system/pause_test.cpp system/promises_test.cpp)
-target_compile_definitions(system_peer_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>")
+# Other users' processes in the daemon's place, people's interventions in sessions, promises, and
+# policies that follow the host; for the same reason.
+add_executable(system_peer_test system/containment/impostor_test.cpp system/host_test.cpp system/pause_test.cpp
+  system/promises_test.cpp)
+target_compile_definitions(system_peer_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
+  FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
+if(FAIRGV_CUDA_INCLUDE)
+  add_dependencies(system_peer_test cuda_late fairgv-softcuda)
+endif()
 target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
-add_dependencies(system_peer_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
+add_dependencies(system_peer_test opencl_flood fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
 gtest_discover_tests(system_peer_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # The commands in the pages, and the page that `fairgv bench all` writes.

@@ -2,6 +2,7 @@
 add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/adjustments_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/counted_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/books/host_credits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/long_command_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/memory_book_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/books/metrics_server_test.cpp
@@ -30,6 +31,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_suspend_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/hold_watchdog_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/host_watch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/switching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/turn_cost_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/wake_latency_test.cpp
@@ -53,6 +55,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenants_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/trace_slot_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/descendants_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/host_weight_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/options_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/output_lines_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/output_test.cpp

@@ -55,6 +55,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/timegraph_reserves_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/timegraph/timegraph_simulation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/turn_plan_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/water_level_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/sim/sim_tenant.cpp)
 target_link_libraries(sched_test PRIVATE fairgv_sched fairgv_session fairgv_ring fairgv_warnings GTest::gtest_main)
 # The simulations are tested with many tenants.

@@ -19,6 +19,10 @@ struct Promises {
   bool has_service() const { return !service.empty() && service != "normal"; }
 };
 
+/// The promises among them that a policy of this name does not keep: "min, class". Empty: it keeps all, or is
+/// one that this program does not know.
+std::string unkept_by(const std::string& policy, const Promises& promises);
+
 /// "min 20%, max 50%, class latency:5ms": those that differ from the defaults.
 std::string promises_text(const Promises& promises);
 

@@ -67,6 +67,8 @@ int apply(const SetOptions& options, const Change& change) {
   if (const auto outcome = control::parse_outcome(answer.value()); !outcome)
     return fail("set", outcome.error().message);
   fmt::print("{}\n", change.done);
+  for (const std::string& warning : control::warnings_of(answer.value()))
+    fmt::print("warning: {}\n", warning);
   return 0;
 }
 

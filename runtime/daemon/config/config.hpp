@@ -22,6 +22,7 @@
 #include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/session/worker_options.hpp"
 #include "sched/policies/registry.hpp"
+#include "sched/sampling.hpp"
 #include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
 
@@ -84,6 +85,7 @@ struct TenantRules {
 struct DeviceRule {
   std::string policy{sched::kDefaultPolicy};
   sched::SliceRule slices = sched::kAdaptiveSlice;
+  sched::Sampling sampling = sched::Sampling::history;
   std::optional<MemorySize> memory{};  // to share out; none: all that the device has
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   std::optional<std::uint32_t>

@@ -115,6 +115,27 @@ OptionAccess<DeviceRule> discipline_field() {
           }};
 }
 
+std::vector<std::string> samplings() {
+  std::vector<std::string> names;
+  for (const auto& [name, sampling] : sched::kSamplings) names.emplace_back(name);
+  return names;
+}
+
+OptionAccess<DeviceRule> sampling_field() {
+  return {[](DeviceRule& rule, const OptionValue& value) {
+            for (const auto& [name, sampling] : sched::kSamplings) {
+              if (std::get<std::string>(value) == name) rule.sampling = sampling;
+            }
+            return std::string();
+          },
+          [](const DeviceRule& rule) -> std::optional<OptionValue> {
+            for (const auto& [name, sampling] : sched::kSamplings) {
+              if (rule.sampling == sampling) return OptionValue(std::string(name));
+            }
+            return std::nullopt;
+          }};
+}
+
 OptionAccess<DeviceRule> slice_field() {
   using Fraction = std::chrono::duration<double, std::milli>;
   return {[](DeviceRule& rule, const OptionValue& value) {
@@ -248,6 +269,14 @@ const ConfigOptions<DeviceRule>& common_device_options() {
         "as `discipline` says",
         "The length of a turn, however many want the device. Goes before `discipline`."},
        slice_field()},
+      {{"sampling", ChoiceType{samplings()}, "", Applies::at_once, "",
+        "Which commands are measured one by one, each alone on the device. `history`: those of kinds that "
+        "are "
+        "not known yet; `per-turn`: the first five of each measured turn, as FairGV publishes it for "
+        "`fair-paper`; `always`: every command, in lone turns, too, to see what that costs. Turns by the "
+        "clock "
+        "measure nothing, whatever this says but `always`."},
+       sampling_field()},
       {{"memory", DeviceMemoryType{}, "", Applies::at_once, "all that the device has",
         "What the device shares out (see Memory)."},
        field(&DeviceRule::memory)},

@@ -9,7 +9,7 @@ namespace fairgv::daemon {
 namespace {
 
 TurnRules turn_rules(const DeviceRule& rule) {
-  return {rule.slices, rule.hold_limit};
+  return {rule.slices, rule.hold_limit, rule.sampling};
 }
 
 }  // namespace

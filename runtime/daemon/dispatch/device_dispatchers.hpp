@@ -37,6 +37,8 @@ struct DispatchedSession {
   /// Processor time of the worker's process so far; called by the loop's thread.
   ProcessorTimer ran{};
   bool suspended = false;
+  /// Processor time of the session's program so far, called likewise; empty if the program cannot be seen.
+  ProcessorTimer program{};
 };
 
 /// The books of a session that goes on under another dispatcher, by the host's devices.

@@ -31,7 +31,8 @@ DeviceUse use_of(Dispatcher& dispatcher, TenantId id, sched::Time now) {
                 .waits = account.waits.all(),
                 .wait_p50 = recent.quantile(0.5),
                 .wait_p99 = recent.quantile(0.99),
-                .queue = static_cast<std::uint32_t>(dispatcher.device().line.length_of(id))};
+                .queue = static_cast<std::uint32_t>(dispatcher.device().line.length_of(id)),
+                .held_back = dispatcher.device().policy->held_back(id, now)};
   for (const PlaceId member : dispatcher.device().places.of(id)) {
     const SessionPlace& place = dispatcher.device().places.at(member);
     use.work += dispatcher.work(member, now);

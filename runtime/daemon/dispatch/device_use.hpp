@@ -28,6 +28,7 @@ struct DeviceUse {
   std::chrono::nanoseconds wait_p50{0}, wait_p99{0};  // recent waits, as Waits measures them
   std::uint32_t queue = 0;                            // sessions with work now, which wait or use the device
   std::uint32_t interactive = 0;                      // sessions of interactive programs now
+  bool held_back = false;                             // it has work, and its ceiling is reached
 };
 
 /// The session that has the turn.

@@ -47,6 +47,14 @@ bool DispatchLooks::has_host_device() {
   return state_.processors.any();
 }
 
+bool DispatchLooks::go_by_host_weights() {
+  const std::lock_guard lock(state_.mutex);
+  const auto& all = state_.dispatchers.all();
+  return std::any_of(all.begin(), all.end(), [](const Dispatcher& dispatcher) {
+    return dispatcher.device().policy->host_interest().weights;
+  });
+}
+
 bool DispatchLooks::may_forget(TenantId id) {
   const std::lock_guard lock(state_.mutex);
   return state_.may_forget(id, Clock::now());

@@ -50,6 +50,8 @@ class DispatchLooks {
   /// Whether any device runs on the host's processors: then the sessions' use of the processors is to be
   /// charged (DispatchLoop::account_processors()).
   bool has_host_device();
+  /// Whether the policy of any device goes by the weights of the host's processors.
+  bool go_by_host_weights();
   /// Whether forgetting the tenant loses nothing: it has no sessions and no debt.
   bool may_forget(TenantId id);
   /// The usage of all tenants until now; no entry for a tenant that is not known yet. Looks at some tenants

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +24,10 @@ bool watch(int epoll, int fd, std::uint64_t key, std::uint32_t events) {
   event.events = events;
   event.data.u64 = key;
   return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+unsigned host_processors() {
+  return static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
 }
 
 }  // namespace
@@ -49,7 +54,9 @@ void DispatchLoop::start_thread() {
 
 DispatchLoop::DispatchLoop(DeviceRules rules, std::string wake_latency_file, UniqueFd epoll, EventSignal wake,
                            EventSignal broken)
-    : state_{.dispatchers = DeviceDispatchers(std::move(rules)), .broken = BrokenSessions(std::move(broken))},
+    : state_{.dispatchers = DeviceDispatchers(std::move(rules)),
+             .host = HostWatch(host_processors()),
+             .broken = BrokenSessions(std::move(broken))},
       wake_latency_(std::move(wake_latency_file)),
       epoll_(std::move(epoll)),
       wake_(std::move(wake)) {}
@@ -120,6 +127,7 @@ void DispatchLoop::account_processors(const std::vector<ProcessorTime>& times) {
 Result<void> DispatchLoop::add_session(const DispatchedSession& session) {
   const std::lock_guard lock(state_.mutex);
   state_.dispatchers.add_session(session, Clock::now());
+  state_.host.add_session(session.id, session.tenant, session.program);
   return watch_knocks(session);
 }
 
@@ -127,6 +135,7 @@ Result<void> DispatchLoop::adopt_session(const DispatchedSession& session, const
   const std::lock_guard lock(state_.mutex);
   state_.dispatchers.adopt_session(session, books, Clock::now());
   state_.processors.go_on(session.id);
+  state_.host.add_session(session.id, session.tenant, session.program);
   return watch_knocks(session);
 }
 
@@ -153,6 +162,7 @@ void DispatchLoop::remove_session(SessionId id, std::optional<std::chrono::nanos
   const auto now = Clock::now();
   if (ran) state_.processors.charge_last(state_.dispatchers, {id, *ran}, now);
   state_.processors.forget_session(id);
+  state_.host.remove_session(id);
   state_.dispatchers.remove_session(id, now);
   after_change();
 }
@@ -208,6 +218,7 @@ void DispatchLoop::run() {
       dispatcher.expire(now);
       dispatcher.announce_next(now);
     }
+    state_.host.expire(state_.dispatchers.all(), now);
     limit_wake_latency(now);
     state_.broken.collect(state_.dispatchers.all());
     loop_turns_.fetch_add(1, std::memory_order_relaxed);
@@ -240,6 +251,7 @@ std::optional<timespec> DispatchLoop::time_left() {
     if (const auto deadline = dispatcher.deadline()) consider(*deadline);
     if (const auto end = dispatcher.end_expected(); end && now < end->until) consider(end->from);
   }
+  if (const auto tick = state_.host.deadline(state_.dispatchers.all())) consider(*tick);
   if (const auto end = wake_latency_.deadline()) consider(*end);
   if (!first) return std::nullopt;
   const std::chrono::nanoseconds left = std::max<std::chrono::nanoseconds>(*first - now, {});

@@ -6,6 +6,7 @@
 
 #include "runtime/daemon/dispatch/broken_sessions.hpp"
 #include "runtime/daemon/dispatch/device_dispatchers.hpp"
+#include "runtime/daemon/dispatch/host_watch.hpp"
 #include "runtime/daemon/dispatch/processor_charges.hpp"
 
 namespace fairgv::daemon {
@@ -14,6 +15,7 @@ struct DispatchState {
   std::mutex mutex{};
   DeviceDispatchers dispatchers;
   ProcessorCharges processors{};
+  HostWatch host;
   BrokenSessions broken;
 
   // The mutex is held for all of these.

@@ -1,5 +1,7 @@
 #include "runtime/daemon/dispatch/dispatcher.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace fairgv::daemon {
@@ -109,6 +111,14 @@ void Dispatcher::set_suspended(PlaceId id, bool suspended, Time now) {
 
 void Dispatcher::condemn(PlaceId id, const std::string& reason, Time now) {
   if (SessionPlace* const place = places().find(id)) arbiter_.report_broken(id, *place, reason, now);
+}
+
+void Dispatcher::expire(std::span<const HostTold> tick, Time now) {
+  std::vector<HostTold> known;
+  std::copy_if(tick.begin(), tick.end(), std::back_inserter(known),
+               [this](const HostTold& each) { return accounts().knows(each.tenant); });
+  arbiter_.hear_of_host(known, now);
+  arbiter_.expire(now);
 }
 
 WorkCounters Dispatcher::work(PlaceId id, Time now) {

@@ -196,13 +196,14 @@ void add_time(Families& families, const Books& books) {
           "Device time among it that was charged for processors used without a turn", MetricType::Counter,
           [](const TenantEntry&, const DeviceBooks& device) { return in_seconds(device.use.outside); });
   of_uses(families, books, "fairgv_entitled_seconds_total",
-          "Device time that the tenant's weight promised while it had sessions", MetricType::Counter,
+          "Device time that the tenant's weight and promises entitled it to while it had sessions",
+          MetricType::Counter,
           [](const TenantEntry& entry, const DeviceBooks&) { return in_seconds(entry.entitled); });
   of_uses(families, books, "fairgv_share_ratio",
           "The tenant's part of the device time that all used in the last half second", MetricType::Gauge,
           [](const TenantEntry&, const DeviceBooks& device) { return device.share; });
   of_uses(families, books, "fairgv_entitled_share_ratio",
-          "The tenant's weight over the weights of all tenants that have sessions", MetricType::Gauge,
+          "The tenant's guarantee, and by weight a part of the rest, up to its ceiling", MetricType::Gauge,
           [](const TenantEntry& entry, const DeviceBooks&) { return entry.entitled_share; });
   of_uses(families, books, "fairgv_wait_seconds", "How long sessions waited for a turn on the device",
           MetricType::Histogram,
@@ -210,6 +211,11 @@ void add_time(Families& families, const Books& books) {
   of_uses(families, books, "fairgv_queued_sessions", "Sessions with work: they wait for the device or use it",
           MetricType::Gauge,
           [](const TenantEntry&, const DeviceBooks& device) { return std::uint64_t{device.use.queue}; });
+  of_uses(families, books, "fairgv_held_back",
+          "1 if the tenant has work and waits because its ceiling is reached", MetricType::Gauge,
+          [](const TenantEntry&, const DeviceBooks& device) {
+            return std::uint64_t{device.use.held_back ? 1U : 0U};
+          });
   of_uses(
       families, books, "fairgv_interactive_sessions",
       "Sessions whose programs wait so often that they are woken with their turns", MetricType::Gauge,

@@ -89,6 +89,7 @@ Report::Use use_report(const TenantEntry& entry, const DeviceBooks& books) {
           .share = books.share,
           .queue = use.queue,
           .interactive = use.interactive,
+          .held_back = use.held_back,
           .waits = use.waits.count(),
           .waited_ns = in_ns(use.waits.sum()),
           .wait_p50_ns = in_ns(use.wait_p50),
@@ -137,6 +138,7 @@ Report::Tenant tenant_report(const TenantEntry& entry) {
   report.service = session::to_text(session::ServiceWish{its.service, its.response});
   report.min_share = its.min.share().fraction();
   report.max_share = its.max.fraction();
+  report.host_weight = its.host_weight;
   return report;
 }
 

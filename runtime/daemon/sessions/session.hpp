@@ -66,6 +66,7 @@ struct Session {
   ring::HeaderView header;
   WorkerProcess worker{};
   std::optional<ProcessorClock> processor_clock{};  // the worker's
+  std::uint32_t host_weight = 0;                    // of its program's control group; 0: nobody has looked
   std::optional<std::chrono::nanoseconds> ran{};    // all its processes' time, as of the last look
   TokenBucket questions{kQuestions, {}};            // for its program, which asks for its driver's messages
   std::unique_ptr<WorkerOutput> messages{};         // its standard error; none: an older daemon gave it ours

@@ -52,6 +52,7 @@ sched::TenantAttributes TenantRegistry::attributes_of(const Tenant& tenant) cons
       std::min(rule.max.value_or(sched::kWholeDevice), tenant.asked.max.value_or(sched::kWholeDevice)));
   attributes.service = service.service;
   attributes.response = service.response;
+  attributes.host_weight = tenant.host_weight;
   return attributes;
 }
 
@@ -86,6 +87,22 @@ sched::Share TenantRegistry::promised_to_others(const std::string& name) const {
     if (each != name && rule.min) sum.ppm += rule.min->share().ppm;
   }
   return sum;
+}
+
+std::map<std::string, sched::TenantAttributes> TenantRegistry::promises() const {
+  std::map<std::string, sched::TenantAttributes> promised;
+  const auto add = [&promised](const std::string& name, const TenantRule& rule) {
+    sched::TenantAttributes& attributes = promised[name];
+    attributes.min = rule.min.value_or(attributes.min);
+    attributes.max = rule.max.value_or(attributes.max);
+    if (rule.service) attributes.service = rule.service->service;
+  };
+  for (const auto& [name, rule] : rules_.classes) add("[class." + name + "]", rule);
+  for (const auto& [name, rule] : rules_.by_name) add(name, rules_.of(name));
+  for (const auto& [name, tenant] : tenants_) {
+    if (tenant.runs()) promised[name] = tenant.attributes;
+  }
+  return promised;
 }
 
 /// Whether the tenant's promises can be kept beside all others.
@@ -301,6 +318,15 @@ Result<Tenant> TenantRegistry::set_memory(const std::string& name, MemorySize me
   }
   (tenant.set_memory ? tenant.set_memory : tenant.asked_memory) = memory;
   return tenant;
+}
+
+const Tenant* TenantRegistry::set_host_weight(TenantId id, std::uint32_t weight) {
+  for (auto& [name, tenant] : tenants_) {
+    if (tenant.id != id || tenant.host_weight == weight) continue;
+    tenant.host_weight = tenant.attributes.host_weight = weight;
+    return &tenant;
+  }
+  return nullptr;
 }
 
 Result<Tenant> TenantRegistry::find_to(const char* verb, const std::string& name, uid_t by,

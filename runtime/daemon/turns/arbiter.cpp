@@ -12,6 +12,7 @@ using session::DispatcherTurn;
 Arbiter::Arbiter(std::unique_ptr<sched::Policy> policy)
     : policy_(std::move(policy)), device_{.rules = {sched::SliceRule::constant(policy_->slice())}} {
   device_.charges.use_policy(*policy_);
+  device_.policy = policy_.get();
 }
 
 // -- places that come and go
@@ -200,6 +201,12 @@ void Arbiter::attributes_changed(Time now) {
   }
 }
 
+void Arbiter::hear_of_host(std::span<const HostTold> tenants, Time now) {
+  charge_holder(now);
+  for (const auto& [tenant, state] : tenants) policy_->host(tenant, state, now);
+  attributes_changed(now);
+}
+
 /// Asks the policy whether the holder is to give the device back before its time. The policy knows the
 /// holder's use.
 void Arbiter::review(Time now) {
@@ -315,7 +322,8 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
   const std::uint32_t depth = next.depth == 0 && by_clock ? sched::kDriverQueue : next.depth;
   place.tell_company(device_.places.shared());
   if (!DispatcherTurn(*place.turn, place.promise)
-           .grant({slice, depth, next.in_flight, next.cost_limit, next.gives_back && !alone})) {
+           .grant({slice, depth, next.in_flight, next.cost_limit, next.gives_back && !alone,
+                   device_.rules.sampling})) {
     report_broken(id, place, "withdrew its wish for the device", now);
     return false;
   }

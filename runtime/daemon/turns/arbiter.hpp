@@ -17,6 +17,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,12 @@ struct BrokenSession {
   SessionId session;
   std::string reason;
   bool held_too_long = false;  // broke the hold limit, not the protocol
+};
+
+/// The host's processors and the programs of one tenant, at a tick.
+struct HostTold {
+  TenantId tenant;
+  sched::HostState state{};
 };
 
 class Arbiter {
@@ -84,6 +91,9 @@ class Arbiter {
   void suspend(PlaceId id, SessionPlace& place, Time now);
   /// The policy has been told of a tenant's new attributes: a promise may end the turn, or let a tenant go on.
   void attributes_changed(Time now);
+  /// A tick of the host: tells the policy of the tenants, which must be known, and asks whether the holder is
+  /// to give the device back.
+  void hear_of_host(std::span<const HostTold> tenants, Time now);
   /// Tells the session that uses the device whether the device is shared.
   void tell_company();
 

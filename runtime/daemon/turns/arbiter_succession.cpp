@@ -12,6 +12,7 @@ void Arbiter::set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
   save_budgets(now);
   policy_ = std::move(policy);
   device_.charges.use_policy(*policy_);
+  device_.policy = policy_.get();
   for (const auto& [id, tenant] : device_.charges.accounts().all()) {
     policy_->add(id, tenant.attributes, now);
     policy_->restore(id, tenant.budget, now);

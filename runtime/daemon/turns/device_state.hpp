@@ -7,6 +7,7 @@
 #include "runtime/daemon/turns/place.hpp"
 #include "runtime/daemon/turns/turn_in_progress.hpp"
 #include "runtime/daemon/turns/waiting_line.hpp"
+#include "sched/sampling.hpp"
 #include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
 
@@ -17,6 +18,7 @@ struct TurnRules {
   sched::SliceRule slices;
   /// How long a session may keep others waiting in one turn; 0: for ever.
   sched::Duration hold_limit{0};
+  sched::Sampling sampling = sched::Sampling::history;
 };
 
 /// Others may read it; the dispatcher alone changes it.
@@ -26,6 +28,7 @@ struct DeviceState {
   WaitingLine line{};
   Charges charges{};
   std::optional<TurnInProgress> turn{};
+  const sched::Policy* policy = nullptr;  // in force
 };
 
 }  // namespace fairgv::daemon

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <vector>
 
-#include "runtime/daemon/tenants/peer_process.hpp"
+#include "runtime/daemon/worker/control_group_mount.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -164,28 +164,8 @@ bool ControlGroup::remove() {
 }
 
 std::optional<fs::path> control_group_folder(std::string_view mounts, std::string_view own) {
-  const auto group = parse_control_group(own);
-  // ".." stands for groups outside of the process' own namespace of control groups.
-  if (!group || group.value().starts_with("/..")) return std::nullopt;
-  std::istringstream lines{std::string(mounts)};
-  for (std::string line; std::getline(lines, line);) {
-    // proc_pid_mountinfo(5): number, parent, device, root, mount point, options, others, "-", type, ...
-    std::istringstream words(line);
-    std::string skipped, root, point, type;
-    words >> skipped >> skipped >> skipped >> root >> point;
-    while (words >> skipped && skipped != "-") {
-    }
-    if (!(words >> type) || type != "cgroup2") continue;
-    // A container may be shown a part of the hierarchy only, in which its groups are named from the top.
-    std::string_view below = group.value();
-    if (root != "/") {
-      if (!below.starts_with(root)) continue;
-      below.remove_prefix(root.size());
-    }
-    if (!below.empty() && below.front() != '/') continue;
-    return (fs::path(point + std::string(below)) / "").parent_path().lexically_normal();
-  }
-  return std::nullopt;
+  const auto found = control_group_folder(mounts, own, "");
+  return found ? std::optional(found->group) : std::nullopt;
 }
 
 const std::optional<fs::path>& control_group_folder() {

@@ -6,6 +6,18 @@ namespace fairgv::vgpu {
 
 using session::TurnWait;
 
+namespace {
+
+/// A number that a later daemon may know is taken for the usual.
+sched::Sampling sampling_of(std::uint64_t number) {
+  for (const auto& [name, sampling] : sched::kSamplings) {
+    if (number == static_cast<std::uint64_t>(sampling)) return sampling;
+  }
+  return sched::Sampling::history;
+}
+
+}  // namespace
+
 void TurnMeter::begin(bool rested, TimePoint now) {
   slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));
   depth_ = std::min<std::uint64_t>(turn_.depth.load(std::memory_order_relaxed), kMostInFlight);
@@ -14,10 +26,11 @@ void TurnMeter::begin(bool rested, TimePoint now) {
     in_flight_bound_ = Duration(promise_->in_flight_ns.load(std::memory_order_relaxed));
     cost_limit_ = Duration(promise_->cost_limit_ns.load(std::memory_order_relaxed));
     gives_back_ = promise_->gives_back.load(std::memory_order_relaxed) != 0;
+    sampled_ = sampling_of(promise_->sampling.load(std::memory_order_relaxed));
   }
   plan_.reset();
   if (slice_ > Duration::zero()) {
-    plan_.emplace(slice_, history_, in_flight_bound_);
+    plan_.emplace(slice_, history_, in_flight_bound_, sampled_);
     if (settings_.watch_for_theft) settings_.watch_for_theft(rested);
     unused_ = Duration::zero();
     unused_from_ = now;
@@ -42,8 +55,8 @@ TurnWait TurnMeter::refuses(const Offer& next) const {
     return next.part || in_flight_ < in_flight_limit() ? TurnWait::nothing : TurnWait::in_flight;
   }
   // A command of an unknown kind waits, as behind a sample, until the commands under way have been measured.
-  return plan_->idle() || (!plan_->sampling() && history_.expected(next.kind)) ? TurnWait::slice
-                                                                               : TurnWait::sample;
+  return plan_->idle() || (!plan_->sampling() && plan_->knows(next.kind)) ? TurnWait::slice
+                                                                          : TurnWait::sample;
 }
 
 void TurnMeter::issued(const Offer& next, TimePoint now) {
@@ -83,6 +96,10 @@ void TurnMeter::completed(std::uint64_t commands, std::uint64_t launches, TimePo
   if (!contended()) {
     const Duration each = (now - last_completion_) / static_cast<std::int64_t>(commands);
     mean_ = mean_ ? (3 * *mean_ + each) / 4 : each;
+    if (sampled_ == sched::Sampling::always) {
+      publish(turn_.samples, samples_ += commands);
+      publish(turn_.syncs, syncs_ += commands);
+    }
   }
   last_completion_ = unused_from_ = now;
   publish(turn_.commands, commands_ += commands);
@@ -121,6 +138,7 @@ void TurnMeter::end(TimePoint now) {
 
 std::uint64_t TurnMeter::in_flight_limit() const {
   if (contended()) return depth_ > 0 ? std::min(depth_, plan_->most_in_flight()) : plan_->most_in_flight();
+  if (sampled_ == sched::Sampling::always) return 1;
   if (depth_ > 0) return depth_;
   if (!mean_) return kLeastInFlight;
   const Duration each = std::max(*mean_, sched::CommandHistory::kShortestCommand);

@@ -9,6 +9,9 @@
 //   issue to completion; commands of known kinds run freely as long as they are expected to fit the slice,
 //   and one synchronisation after the last measures them all (FairGV, section 3.3.2). Charged: the time from
 //   the first issue to the last completion, without the time that others have stolen (a CPU device).
+// - The dispatcher may have other commands sampled (sched/sampling.hpp): the first of each turn, or all. Then
+// lone
+//   turns, too, have one command in flight, and wait for its end.
 //
 // It writes to the turn page in an order that TurnClient's transitions complete. Without a clock; externally
 // synchronised.
@@ -152,7 +155,8 @@ class TurnMeter {
   std::uint64_t depth_ = 0;  // of commands in flight
   Duration in_flight_bound_{0};
   Duration cost_limit_{0};
-  bool gives_back_ = false;   // although it is not measured
+  bool gives_back_ = false;  // although it is not measured
+  sched::Sampling sampled_ = sched::Sampling::history;
   TimePoint stolen_until_{};  // stolen time is known up to here
   Duration unused_{0};        // for so long nothing was under way
   TimePoint unused_from_{};   // and, while nothing is, since then

@@ -38,6 +38,8 @@ class StrictCoschedPolicy final : public CreditPolicy {
  public:
   /// A request of the host holds for so long.
   static constexpr Duration kRequest = std::chrono::milliseconds(30);
+  /// Xen's scheduler samples its processors this often.
+  static constexpr Duration kHostTick = std::chrono::milliseconds(10);
 
   using CreditPolicy::CreditPolicy;
 
@@ -46,6 +48,7 @@ class StrictCoschedPolicy final : public CreditPolicy {
   void set_attributes(TenantId id, const TenantAttributes& attributes, Time now) override;
   void wake(TenantId id, Time now) override;
   void block(TenantId id, Time now) override;
+  HostInterest host_interest() const override { return {kHostTick, false}; }
   void host(TenantId id, const HostState& state, Time now) override;
   Decision next(Time now) override;
   void begin(TenantId id, Time now) override;

@@ -56,6 +56,10 @@ class CapPolicy final : public Policy {
   void charge(TenantId id, Duration used, Time now) override;
   /// Whether a capped tenant has used nothing in this second, as far as events have told.
   bool may_forget(TenantId id) const override;
+  bool held_back(TenantId id, Time now) const override {
+    const auto found = members_.find(id);
+    return found != members_.end() && found->second.runnable && !may_run(found->second, now);
+  }
 
   /// `last_second`: the use in this second, as one interval.
   TenantBudget budget(TenantId id, Time now) const override;

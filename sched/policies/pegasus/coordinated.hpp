@@ -28,9 +28,12 @@ class CoordinatedPolicy : public PolledPolicy {
  public:
   /// A schedule of the host is for this long.
   static constexpr Duration kHostPeriod = std::chrono::milliseconds(30);
+  /// Xen's scheduler samples its processors this often.
+  static constexpr Duration kHostTick = std::chrono::milliseconds(10);
 
   using PolledPolicy::PolledPolicy;
 
+  HostInterest host_interest() const override { return {kHostTick, true}; }
   void host(TenantId id, const HostState& state, Time now) override;
   TenantBudget budget(TenantId id, Time now) const override;
   void restore(TenantId id, const TenantBudget& budget, Time now) override;

@@ -15,6 +15,8 @@ class XenoCreditPolicy final : public RingPolicy {
  public:
   using RingPolicy::RingPolicy;
 
+  HostInterest host_interest() const override { return {std::nullopt, true}; }
+
  private:
   std::uint32_t credits_of(const TenantAttributes& attributes) const override {
     return std::max(attributes.host_weight, 1U);

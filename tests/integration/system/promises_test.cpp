@@ -44,6 +44,11 @@ struct PromisesOfPrograms : System {
     EXPECT_TRUE(progresses(child.value()));
     return std::move(child).value();
   }
+  /// The same with a CUDA program.
+  harness::Finished run_bare_cuda_bob() {
+    return heard({{harness::beside("cuda_late"), "1"},
+                  {{"FAIRGV_SOCKET", tenancy->socket()}, {"FAIRGV_TENANT", "bob"}, {"FAIRGV_MIN", "40%"}}});
+  }
   /// bob's program, which is a tenant without `fairgv run` and asks for too much.
   harness::Finished run_bare_bob() {
     return heard({{workload("matrixMul"), "--repetitions", "1"},
@@ -111,6 +116,41 @@ TEST_F(PromisesOfPrograms, BeyondWhatIsLeftAreOneLineAndAnErrorOfTheFirstCallWit
   EXPECT_EQ(alone.status, 0) << "nothing is promised to others any more\n" << joined(alone);
 }
 
+TEST_F(PromisesOfPrograms, BeyondWhatIsLeftAreOneLineAndAnErrorOfCudasFirstCallWithoutRun) {
+  if (!FAIRGV_CUDA) GTEST_SKIP() << "FairGV was built without CUDA";
+  auto alice = start_alice();
+  const auto refused = run_bare_cuda_bob();
+  EXPECT_NE(refused.status, 0);
+  EXPECT_EQ(std::count_if(refused.lines.begin(), refused.lines.end(),
+                          [](const auto& line) { return line.find(kTooMuch) != std::string::npos; }),
+            1)
+      << joined(refused);
+  EXPECT_TRUE(has_line(refused, "cuInit: 100")) << "CUDA_ERROR_NO_DEVICE\n" << joined(refused);
+  EXPECT_TRUE(tenant("bob").is_null());
+  ::kill(alice.pid(), SIGKILL);
+  ASSERT_TRUE(eventually([&] { return sessions_of("alice") == 0; }));
+  const auto alone = run_bare_cuda_bob();
+  EXPECT_EQ(alone.status, 0) << "nothing is promised to others any more\n" << joined(alone);
+}
+
+TEST_F(PromisesOfPrograms, UnderAPolicyThatDoesNotKeepThemAreWarnedOfAndHoldAgainLater) {
+  auto alice = start_alice();
+  const auto policy = [this](const char* name) { return fairgv({"set", "--policy", name}); };
+  const std::string warning = "policy round-robin does not keep what is promised to alice (min, max)";
+  EXPECT_FALSE(has_line(fairgv({"ps"}), "does not keep"));
+  EXPECT_TRUE(has_line(policy("round-robin"), "warning: " + warning + ": policy fair does"));
+  EXPECT_TRUE(has_line(fairgv({"ps"}), warning)) << joined(fairgv({"ps"}));
+  const auto set = set_alice({"min=none", "max=70%", "class=batch"});
+  EXPECT_EQ(set.status, 0);
+  EXPECT_TRUE(
+      has_line(set, "warning: policy round-robin does not keep what is promised to alice (max, class)"))
+      << joined(set);
+  EXPECT_EQ(set_alice({"weight=3"}).lines.size(), 1U) << "nothing is promised by that";
+  EXPECT_EQ(policy("fair").lines.size(), 1U);
+  EXPECT_EQ(set_alice({"max=60%"}).lines.size(), 1U);
+  EXPECT_FALSE(has_line(fairgv({"ps"}), "does not keep"));
+}
+
 TEST_F(PromisesOfPrograms, AreChangedTogetherOrNotAtAllAndShown) {
   auto alice = start_alice();
   EXPECT_EQ(tenant("alice")["min"], "50%");
@@ -134,6 +174,19 @@ TEST_F(PromisesOfPrograms, AreChangedTogetherOrNotAtAllAndShown) {
   EXPECT_EQ(set_alice({"min=none", "max=100%", "class=normal"}).status, 0);
   EXPECT_FALSE(has_line(fairgv({"ps"}), " min ")) << joined(fairgv({"ps"}));
   EXPECT_TRUE(progresses(alice));
+}
+
+TEST_F(PromisesOfPrograms, ShowATenantThatItsCeilingHoldsBack) {
+  auto alice = start_long_program("alice");
+  ASSERT_TRUE(progresses(alice));
+  const auto is_held_back = [&] { return tenant("alice")["use"].at(0)["held_back"].get<bool>(); };
+  for (int look = 0; look < 5; ++look) EXPECT_FALSE(is_held_back()) << "it has no ceiling";
+  EXPECT_EQ(set_alice({"max=1%"}).status, 0);
+  EXPECT_TRUE(eventually(is_held_back));
+  EXPECT_TRUE(eventually([&] { return has_line(fairgv({"ps"}), " at max "); })) << joined(fairgv({"ps"}));
+  EXPECT_EQ(set_alice({"max=100%"}).status, 0);
+  EXPECT_TRUE(progresses(alice));
+  EXPECT_FALSE(is_held_back());
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct AdjustmentsTest : SessionTableTest {
                          [](const auto& entry) { return entry.second->stage == Session::Stage::running; });
     });
   }
-  Result<void> set(std::optional<std::uint32_t> weight, std::optional<std::uint32_t> memory_percent,
-                   const Account& by) {
+  Result<Adjustments::Warnings> set(std::optional<std::uint32_t> weight,
+                                    std::optional<std::uint32_t> memory_percent, const Account& by) {
     control::ControlRequest request;
     request.command = control::ControlRequest::Command::set;
     request.tenant = "owner";

@@ -288,6 +288,11 @@ TEST(ControlProtocol, AnswersOfAnyLengthArriveWhole) {
 
 TEST(ControlProtocol, AFailureCarriesItsReason) {
   EXPECT_TRUE(parse_outcome(success_text()));
+  EXPECT_TRUE(warnings_of(success_text()).empty());
+  const std::vector<std::string> warnings{"the first", "the second"};
+  EXPECT_TRUE(parse_outcome(success_text(warnings)));
+  EXPECT_EQ(warnings_of(success_text(warnings)), warnings);
+  EXPECT_TRUE(warnings_of("nonsense").empty());
   const auto outcome = parse_outcome(failure_text("there is no tenant 'x'"));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().message, "there is no tenant 'x'");

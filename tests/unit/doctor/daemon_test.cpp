@@ -64,6 +64,25 @@ TEST_F(DaemonChecks, SayWhichDevicesAreTheSameHardware) {
   expect(check_shared_hardware, Level::note, "same_as = 1 in [device.2]");
 }
 
+TEST_F(DaemonChecks, TellOfPromisesThatAPolicyDoesNotKeep) {
+  auto& devices = examination.daemon.devices;
+  devices = {{0, "PoCL", "cpu", std::nullopt}, {1, "Vendor", "card", std::nullopt}};
+  devices[0].policy = "fair";
+  devices[1].policy = "cap";
+  control::Report::Tenant alice;
+  alice.tenant = "alice";
+  alice.min = "none";
+  alice.max = "50%";
+  alice.service = "normal";
+  examination.daemon.tenants = {alice};
+  expect(check_promises, Level::ok, "none to running tenants");
+  examination.daemon.tenants[0].min = "20%";
+  expect(check_promises, Level::note, "policy cap of device 1 does not keep what is promised to alice: min");
+  expect(check_promises, Level::note, "fairgv set --policy fair --device 1");
+  devices[1].policy = "a later one";
+  expect(check_promises, Level::ok, "none to running tenants");
+}
+
 TEST_F(DaemonChecks, TellWhoAnswers) {
   expect(check_daemon, Level::ok, FAIRGV_VERSION);
   examination.daemon.version = "0.0.1";

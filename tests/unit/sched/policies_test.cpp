@@ -1,9 +1,11 @@
 // The contract of policy.hpp, checked for every policy of the registry.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
+#include "sched/simulator/simulation.hpp"
 #include "tests/unit/sched/policy_player.hpp"
 #include "tests/unit/sched/three_tenants.hpp"
 
@@ -92,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryPolicy, testing::ValuesIn(all_policies().begi
 
 TEST(PoliciesWithCeilings, ACeilingHoldsForATenantThatIsAlone) {
   for (const PolicyInfo& info : all_policies()) {
-    if (!info.ceilings) continue;
+    if (!info.keeps.max) continue;
     PolicyPlayer player(info.name, 6ms);
     TenantAttributes attributes;
     attributes.max = {300'000};
@@ -113,6 +115,41 @@ TEST(PoliciesWithCeilings, ACeilingHoldsForATenantThatIsAlone) {
     EXPECT_LE(player.total[kA], 3s + 6ms) << info.name;
     EXPECT_GE(player.total[kA], 2'900ms) << info.name;
   }
+}
+
+// Every policy with and without a promise, beside a tenant without: whether that changes anything is what the
+// registry says.
+TEST(PolicyRegistry, SaysWhichPromisesAPolicyTakesNoticeOf) {
+  struct Promise {
+    const char* name;
+    TenantAttributes attributes;
+    bool KeptPromises::*kept;
+  };
+  const Promise promises[] = {
+      {"min", {.weight = 1, .min = {60ms, 100ms}}, &KeptPromises::min},
+      {"max", {.weight = 1, .max = Share{200'000}}, &KeptPromises::max},
+      {"class", {.weight = 1, .service = ServiceClass::batch}, &KeptPromises::service}};
+  for (const PolicyInfo& info : all_policies()) {
+    for (const Promise& promise : promises) {
+      const auto time_of_a = [&](const TenantAttributes& attributes) {
+        SimulationSettings settings;
+        settings.policy = info.name;
+        settings.length = 20s;
+        settings.kinds = {{.attributes = attributes}, {.attributes = {.weight = 1}}};
+        return simulate(settings).devices[0].tenants[0].used;
+      };
+      const Duration without = time_of_a({.weight = 1});
+      const Duration with = time_of_a(promise.attributes);
+      const bool changes = std::max(with, without) - std::min(with, without) > 1s;
+      EXPECT_EQ(changes, info.keeps.*promise.kept) << info.name << ", " << promise.name;
+      EXPECT_EQ(unkept_promises(info, promise.attributes), changes ? "" : promise.name) << info.name;
+    }
+  }
+  TenantAttributes all = promises[0].attributes;
+  all.max = kWholeDevice;
+  all.service = ServiceClass::latency;
+  EXPECT_EQ(unkept_promises(*find_policy("fifo"), all), "min, class");
+  EXPECT_EQ(unkept_promises(*find_policy("fifo"), {}), "");
 }
 
 TEST(PolicyRegistry, KnowsOnlyTheNamesOfItsPolicies) {

@@ -100,6 +100,17 @@ TEST(EntitledShares, TheUnusedPartOfASleepersShareGoesToTheOthersByWeight) {
   EXPECT_DOUBLE_EQ(shares[2], 0.6);
 }
 
+TEST(EntitledShares, HeedGuaranteesAndCeilings) {
+  const auto shares = entitled_shares({{.attributes = {.weight = 6, .max = Share{250'000}}},
+                                       {.attributes = {.weight = 1, .min = {30ms, 100ms}}},
+                                       {.attributes = {.weight = 2}},
+                                       {.attributes = {.weight = 9}, .sleep = 0.95}});
+  EXPECT_DOUBLE_EQ(shares[0], 0.25);
+  EXPECT_DOUBLE_EQ(shares[3], 0.05);
+  EXPECT_DOUBLE_EQ(shares[1], 0.3 + 0.4 / 3);
+  EXPECT_DOUBLE_EQ(shares[2], 0.8 / 3);
+}
+
 // FairGV, figure 11: run time of a program with kernels of 207 us beside one with kernels of another length,
 // relative to having the device alone. 2.0 is fair.
 struct Figure11 : testing::TestWithParam<const char*> {

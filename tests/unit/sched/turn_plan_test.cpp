@@ -13,6 +13,7 @@ namespace {
 using fairgv::sched::CommandHistory;
 using fairgv::sched::CommandKind;
 using fairgv::sched::Duration;
+using fairgv::sched::Sampling;
 using fairgv::sched::TurnPlan;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -65,6 +66,40 @@ TEST(TurnPlan, AKnownKernelIsNotSampled) {
   run_turn(first, microseconds(100));
   TurnPlan second(milliseconds(6), history);
   EXPECT_EQ(run_turn(second, microseconds(100)), (Runs{60}));
+}
+
+TEST(TurnPlan, AsPublishedTheFirstFiveCommandsOfEachTurnAreSampled) {
+  CommandHistory history;
+  TurnPlan first(milliseconds(6), history, Duration(0), Sampling::per_turn);
+  EXPECT_EQ(run_turn(first, microseconds(100)), (Runs{1, 1, 1, 1, 1, 55}));
+  TurnPlan second(milliseconds(6), history, Duration(0), Sampling::per_turn);
+  EXPECT_EQ(run_turn(second, microseconds(200)), (Runs{1, 1, 1, 1, 1, 25})) << "whatever the history says";
+}
+
+TEST(TurnPlan, AsPublishedTheRestIsExpectedToTakeTheMeanOfTheSamplesWhateverItsKind) {
+  CommandHistory history;
+  TurnPlan plan(milliseconds(6), history, Duration(0), Sampling::per_turn);
+  const auto runs = run_turn(
+      plan, [](std::uint64_t n) { return n % 2 == 0 ? kOneKind : kOtherKind; },
+      [](std::uint64_t n) { return microseconds(n % 2 == 0 ? 100 : 350); });
+  ASSERT_GE(runs.size(), 6U);
+  EXPECT_EQ(Runs(runs.begin(), runs.begin() + 5), (Runs{1, 1, 1, 1, 1}));
+  EXPECT_EQ(runs[5], 25U) << "5 ms are left, at 200 us each";
+}
+
+TEST(TurnPlan, AsPublishedALongSampleEndsTheTurn) {
+  CommandHistory history;
+  TurnPlan plan(milliseconds(6), history, Duration(0), Sampling::per_turn);
+  EXPECT_EQ(run_turn(plan, milliseconds(3)), (Runs{1, 1}));
+}
+
+TEST(TurnPlan, EveryCommandIsSampledIfThatIsWanted) {
+  CommandHistory history;
+  for (int turn = 0; turn < 3; ++turn) {
+    TurnPlan plan(milliseconds(6), history, Duration(0), Sampling::always);
+    EXPECT_EQ(run_turn(plan, microseconds(500)), Runs(12, 1));
+    EXPECT_EQ(plan.commands(), 12U);
+  }
 }
 
 TEST(TurnPlan, ASampleRunsAlone) {

@@ -50,6 +50,7 @@ DaemonAnswer ask_daemon(const std::string& path, std::chrono::milliseconds patie
   if (report) {
     answer.version = report->daemon.version;
     answer.devices = report->devices;
+    answer.tenants = report->tenants;
   } else {
     answer.error = report.error().message;
   }

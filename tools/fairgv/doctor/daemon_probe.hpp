@@ -19,6 +19,7 @@ struct DaemonAnswer {
   std::string version;                             // empty: it did not answer as a daemon does
   std::string error;                               // why there is no answer
   std::vector<control::Report::Device> devices{};  // that it knows so far
+  std::vector<control::Report::Tenant> tenants{};
 
   bool reached() const { return connect_error == 0; }
   bool answers() const { return !version.empty(); }

@@ -58,6 +58,9 @@ std::string state_of(const SessionRow& row) {
   if (!paused && left > 0) return fmt::format("in {:.0f} s", std::ceil(left));
   if (row.session->state == "busy") return row.session->state;
   if (paused) return "paused";
+  const auto& use = row.tenant->use;
+  const bool held_back = std::any_of(use.begin(), use.end(), [](const auto& each) { return each.held_back; });
+  if (held_back && row.session->state == "wanting") return "at max";
   return row.session->compiles ? "compiling" : row.session->state;
 }
 
@@ -250,6 +253,16 @@ void add_tenants(const Report& report, std::size_t device, const PsView& view,
   }
 }
 
+/// "alice (min), bob (max, class)": promises that the device's policy takes no notice of.
+std::string unkept_promises(const Report& report, const Report::Device& device) {
+  std::string text;
+  for (const Report::Tenant& tenant : report.tenants) {
+    const std::string unkept = unkept_by(device.policy, promises_of(tenant));
+    if (!unkept.empty()) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", tenant.tenant, unkept);
+  }
+  return text;
+}
+
 void add_device(const Report& report, const Report::Device& device, const PsView& view,
                 std::vector<std::string>& lines) {
   const auto add = [&](const std::string& text, std::size_t first) {
@@ -267,6 +280,8 @@ void add_device(const Report& report, const Report::Device& device, const PsView
   if (report.daemon.share_window_s > 0) say(fmt::format("now: last {:g} s", report.daemon.share_window_s));
   if (device.holder) say("in use by " + *device.holder);
   if (!facts.empty()) add(facts, 2);
+  if (const std::string unkept = unkept_promises(report, device); !unkept.empty())
+    add(fmt::format("policy {} does not keep what is promised to {}", device.policy, unkept), 2);
 }
 
 void add_sessions(const Report& report, const PsView& view, std::vector<std::string>& lines) {

@@ -122,6 +122,55 @@ TEST(Entitlement, IsTheGuaranteeAndAPartOfTheRestByWeight) {
   EXPECT_EQ(book.of(b, start + 20s), 15s);
 }
 
+TEST(Entitlement, IsTheCeilingAtMostAndTheOthersHaveWhatItLeaves) {
+  Entitlement book;
+  const Entitlement::Time start(1'000s);
+  const TenantId a{1}, b{2}, c{3};
+  book.set(a, {.weight = 6, .max = sched::Share{200'000}}, start);
+  EXPECT_DOUBLE_EQ(book.share(a), 0.2);
+  book.set(b, {.weight = 1}, start);
+  book.set(c, {.weight = 3}, start);
+  EXPECT_DOUBLE_EQ(book.share(a), 0.2) << "by weight it would be 60 %";
+  EXPECT_DOUBLE_EQ(book.share(b), 0.2);
+  EXPECT_DOUBLE_EQ(book.share(c), 0.6);
+  book.set(a, {.weight = 6}, start + 10s);
+  EXPECT_DOUBLE_EQ(book.share(a), 0.6);
+  book.set(b, {.weight = 30, .max = sched::Share{100'000}}, start + 20s);
+  EXPECT_DOUBLE_EQ(book.share(a), 0.6);
+  book.remove(c, start + 30s);
+  EXPECT_EQ(book.of(a, start + 40s), 2s + 6s + 6s + 9s);
+  EXPECT_EQ(book.of(b, start + 40s), 2s + 1s + 1s + 1s);
+  EXPECT_EQ(book.of(c, start + 40s), 6s + 3s + 3s);
+}
+
+TEST(Entitlement, IsTheSumOfTheSharesOverTimeWhateverPromisesChange) {
+  const auto seed = harness::printed_seed();
+  std::mt19937_64 random(seed);
+  Entitlement book;
+  Entitlement::Time now(1'000s);
+  std::map<std::uint32_t, double> expected;
+  for (int step = 0; step < 3'000; ++step) {
+    const TenantId id{1 + static_cast<std::uint32_t>(random() % 9)};
+    const auto number = [&](std::uint64_t below) { return static_cast<std::uint32_t>(random() % below); };
+    if (number(4) == 0) {
+      book.remove(id, now);
+    } else {
+      sched::TenantAttributes attributes{.weight = 1 + number(10)};
+      if (number(2) == 0) attributes.max.ppm = 1 + number(1'000'000);
+      if (number(2) == 0) attributes.min = {1ms * (1 + number(10)), 100ms};
+      book.set(id, attributes, now);
+    }
+    const Ns length(number(1'000'000'000));
+    for (std::uint32_t each = 1; each <= 9; ++each)
+      expected[each] += book.share(TenantId{each}) * static_cast<double>(length.count());
+    now += length;
+  }
+  for (const auto& [id, ns] : expected) {
+    const auto got = static_cast<double>(book.of(TenantId{id}, now).count());
+    EXPECT_NEAR(got, ns, 1e4) << "tenant " << id << ", seed " << seed;
+  }
+}
+
 TEST(Entitlement, OfAllTogetherIsTheTimeInWhichAnybodyHadSessions) {
   const auto seed = harness::printed_seed();
   std::mt19937_64 random(seed);

@@ -58,6 +58,7 @@ discipline = "preemptive"
 hold_limit_s = 2.5
 slicing = "static"
 slicing_floor = 3000
+sampling = "per-turn"
 memory = "15GiB"
 never_slice = ["reduce", "_scan2"]
 [session]
@@ -104,6 +105,7 @@ memory = "90%"
   EXPECT_EQ(config->admin_group, 0u);
   EXPECT_EQ(config->devices.common.slices, sched::SliceRule::constant(2'500us));
   EXPECT_EQ(config->devices.common.hold_limit, 2'500ms);
+  EXPECT_EQ(config->devices.common.sampling, sched::Sampling::per_turn);
   EXPECT_EQ(config->devices.common.policy, "round-robin");
   EXPECT_EQ(config->tuning.samples, 3u);
   EXPECT_EQ(config->tuning.slicing, "static");

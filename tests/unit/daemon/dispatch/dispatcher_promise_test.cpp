@@ -77,6 +77,40 @@ TEST_F(DispatcherPromise, ANewcomerHasTheDeviceWhileACappedTenantIsHeldBack) {
   EXPECT_EQ(free.state(), State::held);
 }
 
+TEST_F(DispatcherPromise, ATenantAtItsCeilingIsSeenToBeHeldBackUntilItMayGoOn) {
+  for (const char* policy : {"fair", "cap"}) {
+    workers.clear();
+    dispatcher = Dispatcher(sched::make_policy(policy, 6ms));
+    FakeWorker& capped = add_with(1, {.max = sched::Share{100'000}});
+    add(2);
+    const auto held_back = [&](std::uint32_t tenant) {
+      return use_of(dispatcher, TenantId{tenant}, now).held_back;
+    };
+    want(1, capped);
+    EXPECT_FALSE(held_back(1)) << policy;
+    run(1, capped, 100ms, true);  // a single command
+    EXPECT_EQ(capped.state(), State::wanting);
+    EXPECT_TRUE(held_back(1)) << policy;
+    EXPECT_FALSE(held_back(2)) << policy << ": it wants nothing";
+    for (int look = 0; look < 100 && capped.state() == State::wanting; ++look) pass_until_deadline();
+    EXPECT_EQ(capped.state(), State::held);
+    EXPECT_FALSE(held_back(1)) << policy;
+    run(1, capped, 100ms, false);
+    EXPECT_FALSE(held_back(1)) << policy << ": it has nothing to run";
+  }
+}
+
+TEST_F(DispatcherPromise, TurnsAreSampledAsTheRulesSay) {
+  FakeWorker& worker = add(1);
+  want(1, worker);
+  EXPECT_EQ(worker.promise.sampling, static_cast<std::uint64_t>(sched::Sampling::history));
+  TurnRules rules = dispatcher.device().rules;
+  rules.sampling = sched::Sampling::always;
+  dispatcher.set_rules(rules);
+  run(1, worker, 1ms, true);
+  EXPECT_EQ(worker.promise.sampling, static_cast<std::uint64_t>(sched::Sampling::always));
+}
+
 TEST_F(DispatcherPromise, ATurnBesideALatencyTenantKeepsLittleInFlight) {
   FakeWorker& flood = add(1);
   FakeWorker& latency = add_with(2, {.service = sched::ServiceClass::latency});

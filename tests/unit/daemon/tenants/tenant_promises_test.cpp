@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/daemon/tenants/tenants.hpp"
+#include "runtime/daemon/tenants/unkept_promises.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -176,6 +177,33 @@ TEST(TenantPromises, NewRulesHoldForTenantsThatRun) {
   rules.by_name["a"].max = k50Percent;
   registry.configure(rules);
   EXPECT_EQ(registry.find(tenant->id)->attributes.max, k50Percent);
+}
+
+TEST(UnkeptPromises, AreThoseOfTheConfigurationAndOfTenantsThatRun) {
+  TenantRules rules = generous();
+  rules.classes["gold"].min = kFifth;
+  rules.by_name["b"].service = ServiceWish{ServiceClass::batch};
+  rules.by_name["plain"].weight = 7;
+  TenantRegistry registry(rules);
+  const auto warning = [&](const char* policy) {
+    return unkept_warning(policy, registry.promises()).value_or("");
+  };
+  EXPECT_EQ(warning("fifo"),
+            "policy fifo does not keep what is promised to [class.gold] (min), b (class): policy fair does");
+  EXPECT_EQ(warning("slaf"), "policy slaf does not keep what is promised to b (class): policy fair does");
+  EXPECT_EQ(warning("fair"), "");
+  EXPECT_EQ(warning("a later one"), "");
+  ASSERT_TRUE(registry.join("a", kProgram, {.max = k50Percent}));
+  EXPECT_EQ(warning("cap"),
+            "policy cap does not keep what is promised to [class.gold] (min), b (class): policy fair does");
+  EXPECT_EQ(warning("fifo"),
+            "policy fifo does not keep what is promised to [class.gold] (min), a (max), b (class): policy "
+            "fair does");
+  ASSERT_TRUE(registry.join("c", kProgram, {.min = kFifth, .max = k50Percent}));
+  EXPECT_EQ(warning("fifo"),
+            "policy fifo does not keep what is promised to [class.gold] (min), a (max), b (class) and 1 "
+            "more: policy fair does");
+  EXPECT_EQ(unkept_warning("fifo", TenantRegistry{TenantRules{}}.promises()), std::nullopt);
 }
 
 }  // namespace

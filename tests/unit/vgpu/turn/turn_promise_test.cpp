@@ -66,6 +66,37 @@ TEST_F(PromisedTurn, ACommandThatIsExpectedToTakeLongerThanTheLimitEndsTheTurn) 
   EXPECT_EQ(turn.state, static_cast<std::uint32_t>(TurnState::wanting));
 }
 
+TEST_F(PromisedTurn, AsPublishedFiveCommandsOfEachTurnAreMeasuredOneByOne) {
+  promise.sampling = static_cast<std::uint64_t>(sched::Sampling::per_turn);
+  for (std::uint64_t turns = 1; turns <= 3; ++turns) {
+    grant_bound(6ms);
+    run_known(1ms, 6);
+    EXPECT_EQ(turn.samples, 5 * turns);
+    EXPECT_EQ(turn.syncs, 6 * turns);
+  }
+}
+
+TEST_F(PromisedTurn, EveryCommandIsMeasuredIfThatIsWantedInLoneTurnsToo) {
+  promise.sampling = static_cast<std::uint64_t>(sched::Sampling::always);
+  grant_bound(0ns);
+  for (std::uint64_t commands = 1; commands <= 20; ++commands) {
+    run_known(100us, 1);
+    EXPECT_EQ(limit(), 1U) << "one in flight";
+    EXPECT_EQ(turn.samples, commands);
+    EXPECT_EQ(turn.syncs, commands);
+  }
+}
+
+TEST_F(PromisedTurn, ASamplingThatALaterDaemonKnowsIsTheUsual) {
+  promise.sampling = 77;
+  grant_bound(6ms);
+  run_known(1ms, 6);
+  EXPECT_EQ(turn.samples, 5U);
+  grant_bound(6ms);
+  run_known(1ms, 6);
+  EXPECT_EQ(turn.samples, 5U) << "the kernel is known";
+}
+
 TEST_F(PromisedTurn, TheTimeThatTheNextCommandIsExpectedToTakeIsTold) {
   bound.may_issue(Offer(kKernel), now);
   EXPECT_EQ(promise.next_cost_ns, 0U) << "nobody knows";

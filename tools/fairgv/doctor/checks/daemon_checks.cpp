@@ -11,8 +11,10 @@
 #include "runtime/session/trust/daemon_users.hpp"
 #include "runtime/session/trust/trusted_path.hpp"
 #include "runtime/session/trust/trusted_users.hpp"
+#include "sched/policies/registry.hpp"
 #include "tools/fairgv/doctor/accounts.hpp"
 #include "tools/fairgv/doctor/checks/checks.hpp"
+#include "tools/fairgv/promises.hpp"
 
 namespace fairgv::tools::doctor {
 namespace {
@@ -141,6 +143,26 @@ Findings check_shared_hardware(const Examination& examination) {
                                         twin->index, device.index)));
   }
   if (findings.empty()) findings.push_back(ok(kSubject, "each is hardware of its own"));
+  return findings;
+}
+
+Findings check_promises(const Examination& examination) {
+  constexpr const char* kSubject = "promises";
+  Findings findings;
+  for (const control::Report::Device& device : examination.daemon.devices) {
+    if (device.same_as) continue;
+    for (const control::Report::Tenant& tenant : examination.daemon.tenants) {
+      const std::string unkept = unkept_by(device.policy, {tenant.min, tenant.max, tenant.service});
+      if (unkept.empty()) continue;
+      findings.push_back(
+          note(kSubject,
+               fmt::format("policy {} of device {} does not keep what is promised to {}: {}", device.policy,
+                           device.index, tenant.tenant, unkept),
+               fmt::format("fairgv set --policy {} --device {}", sched::kDefaultPolicy, device.index)));
+    }
+  }
+  if (findings.empty())
+    findings.push_back(ok(kSubject, "none to running tenants that a policy does not keep"));
   return findings;
 }
 
