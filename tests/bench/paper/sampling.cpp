@@ -55,8 +55,8 @@ Result<Cell> measure(const std::string& name, const Tenancy& always, const Tenan
   std::vector<double> costs;
   for (int pair = 0; pair < settings.pairs.pairs; ++pair) {
     progress.step(name);
-    FAIRGV_TRY(with, Rivals::start(always, placement, two, {}));
-    FAIRGV_TRY(without, Rivals::start(per_turn, placement, two, {}));
+    FAIRGV_TRY(with, Rivals::start(always, placement, two, {}, "always"));
+    FAIRGV_TRY(without, Rivals::start(per_turn, placement, two, {}, "per-turn"));
     double work_with = 0;
     double work_without = 0;
     for (int turn = 0; turn < settings.turns; ++turn) {
