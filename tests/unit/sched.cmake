@@ -13,6 +13,7 @@ add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_claim_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/fair_queue_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sched/figure_run_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/gover/cap_policy_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/gover/cap_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/gover/capacity_test.cpp

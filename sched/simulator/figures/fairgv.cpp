@@ -51,7 +51,8 @@ SimulationSettings fairgv_settings(const std::string& policy, const FigureRun& r
 
 std::vector<double> seconds_used(const SimulationSettings& settings, const FigureRun& run) {
   std::vector<double> used;
-  for (const TenantOutcome& client : simulate_copies(settings, run)) used.push_back(in_seconds(client.used));
+  for (const TenantOutcome& client : simulate_copies(settings, run, Bursts::left_out))
+    used.push_back(in_seconds(client.used));
   return used;
 }
 

@@ -12,7 +12,7 @@ void append(std::vector<Each>& all, const std::vector<Each>& more) {
 
 /// The first `clients` tenants, and every so many further ones that are their copies.
 std::vector<TenantOutcome> simulate_each(SimulationSettings settings, std::size_t clients, std::size_t copies,
-                                         const FigureRun& run) {
+                                         const FigureRun& run, Bursts bursts) {
   std::vector<TenantOutcome> sum(clients);
   const std::uint64_t first_seed = settings.seed;
   for (std::size_t device = 0; device < run.devices; ++device) {
@@ -25,6 +25,7 @@ std::vector<TenantOutcome> simulate_each(SimulationSettings settings, std::size_
       client.promised += tenants[i].promised;
       client.longest_turn = std::max(client.longest_turn, tenants[i].longest_turn);
       client.always_runnable = client.always_runnable && tenants[i].always_runnable;
+      if (bursts == Bursts::left_out) continue;
       append(client.waits, tenants[i].waits);
       append(client.responses, tenants[i].responses);
       append(client.finished, tenants[i].finished);
@@ -39,7 +40,7 @@ std::vector<TenantOutcome> simulate_each(SimulationSettings settings, std::size_
 
 }  // namespace
 
-std::vector<TenantOutcome> simulate_copies(SimulationSettings settings, const FigureRun& run) {
+std::vector<TenantOutcome> simulate_copies(SimulationSettings settings, const FigureRun& run, Bursts bursts) {
   const std::vector<TenantSpec> clients = settings.kinds;
   const std::size_t processors = settings.host.processors;
   const std::size_t copies = std::max<std::size_t>(1, run.tenants / run.devices / clients.size());
@@ -52,7 +53,7 @@ std::vector<TenantOutcome> simulate_copies(SimulationSettings settings, const Fi
     }
   }
   settings.host.processors *= copies;
-  return simulate_each(std::move(settings), clients.size(), copies, run);
+  return simulate_each(std::move(settings), clients.size(), copies, run, bursts);
 }
 
 std::vector<TenantOutcome> simulate_among_sleepers(SimulationSettings settings, const TenantSpec& sleeper,
@@ -64,7 +65,7 @@ std::vector<TenantOutcome> simulate_among_sleepers(SimulationSettings settings, 
   asleep.sleep = 0.9999;
   asleep.count = static_cast<std::uint32_t>(std::max(run.tenants / run.devices, clients) - clients);
   if (asleep.count > 0) settings.kinds.push_back(asleep);
-  return simulate_each(std::move(settings), clients, 1, run);
+  return simulate_each(std::move(settings), clients, 1, run, Bursts::kept);
 }
 
 }  // namespace fairgv::sched

@@ -35,8 +35,11 @@ struct FigureRun {
 
 /// The outcome of each kind, which counts as one client of the experiment: every device has as many copies of
 /// all clients as make its tenants, each copy pinned to processors of its own and with its part of a
-/// guarantee. Times are sums over the copies and means of the devices; waits and bursts are those of all.
-std::vector<TenantOutcome> simulate_copies(SimulationSettings settings, const FigureRun& run);
+/// guarantee. Times are sums over the copies and means of the devices; waits and bursts, of which there can
+/// be many millions, are those of all, or left out.
+enum class Bursts { kept, left_out };
+std::vector<TenantOutcome> simulate_copies(SimulationSettings settings, const FigureRun& run,
+                                           Bursts bursts = Bursts::kept);
 
 /// The same, where the kinds are there once on each device, and the other tenants sleep nearly always: each
 /// has a command of 100 us about once a second.
