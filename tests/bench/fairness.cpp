@@ -312,7 +312,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       "lowest-highest of one run's; charged: the same of what a run was charged; overhead: median of\n"
       "short windows of a steady machine, lowest-highest of a run's, in parentheses all added up.\n"
       "Weights {}; the paper's FairGV: at least {}\n\n"
-      "{:<22}{:<16}{:>22}{:>22}{:>30}   {:<24}{}\n",
+      "{:<22}{:<16}{:>22}{:>22}{:>30}   {:<24}   {}\n",
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
       "policy", "Min-Max Ratio", "charged", "overhead", "shares over their due", "completion times");
   std::fflush(stdout);
@@ -326,7 +326,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       cells.push_back(cell.value());
       const Overhead& overhead = cell->overhead;
       progress.print_row(fmt::format(
-          "{:<22}{:<16}{:>22}{:>22}{:>30}   {:<24}{:.3f}", program, policy, shown(cell->min_max_ratio),
+          "{:<22}{:<16}{:>22}{:>22}{:>30}   {:<24}   {:.3f}", program, policy, shown(cell->min_max_ratio),
           shown(cell->charged), fmt::format("{} ({:.3f})", shown(overhead.of_windows), overhead.added_up),
           fmt::format("{:.3f}", fmt::join(cell->shares, " ")), fmt::join(cell->completion, " ")));
     }
