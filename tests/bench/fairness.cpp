@@ -8,6 +8,13 @@
 // programs differ (--api mixed), each throughput is divided by the speed of equal programs' kernels by
 // themselves, as tenants in turns.
 //
+// With --pinned the clients share cores of the host, as in the paper: all of fair3 one core, and those of
+// fair6 one core for each pair of neighbours, as far as there are cores. With --devices there are so many of
+// the driver's devices, each with tenants of its own, and the results are those of the single devices.
+//
+// The completion time of a piece of work is that beside the others, over the time that the weights promise,
+// on the driver alone: 1 is fair and free, less is faster.
+//
 // The overhead is the programs' throughput on the driver alone, in turns, over that of all tenants together
 // in a short window between the turns: the median of many, taken over the windows where the machine was as
 // fast before as after (harness/steady.hpp).
@@ -23,6 +30,7 @@
 #include "sched/policies/registry.hpp"
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/load/calibrated_loop.hpp"
+#include "tests/bench/support/load/clients.hpp"
 #include "tests/bench/support/load/company.hpp"
 #include "tests/bench/support/load/rivals.hpp"
 #include "tests/bench/support/pairs.hpp"
@@ -76,6 +84,10 @@ struct Settings {
   int kernel_us = 0;
   PairSettings pairs{.seconds = kWindow, .turns = 5};
   int short_windows = 40;  // of each run, for the overhead
+  bool pinned = false;
+  std::size_t devices = 1;  // each with a set of the tenants
+
+  std::size_t clients() const { return tenants.weights.size(); }  // of a device
 };
 
 /// The overhead by short windows.
@@ -87,11 +99,19 @@ struct Overhead {
 struct Cell {
   std::string policy;
   std::string program;
-  std::vector<double> shares;  // of the weights, over their due: means of the single runs
-  Spread min_max_ratio;        // of the shares, and of single runs
-  Spread charged;              // Min-Max Ratio of the device time charged, by weight
+  std::vector<double> shares;      // of the weights, over their due: means of the single runs
+  std::vector<double> completion;  // the same of completion times
+  Spread min_max_ratio;            // of the shares, and of single runs
+  Spread charged;                  // Min-Max Ratio of the device time charged, by weight
   Overhead overhead;
 };
+
+/// Those of all tenants that belong to the device.
+template <typename Each>
+std::vector<Each> on_device(const std::vector<Each>& all, std::size_t device, const Settings& settings) {
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(device * settings.clients());
+  return {first, first + static_cast<std::ptrdiff_t>(settings.clients())};
+}
 
 /// The device time that each was charged between two reports, over its weight.
 Result<std::vector<double>> charged_by_weight(const nlohmann::json& before, const nlohmann::json& after,
@@ -102,41 +122,26 @@ Result<std::vector<double>> charged_by_weight(const nlohmann::json& before, cons
   return charged;
 }
 
-/// Tenants of the same program are due the same by weight: the speed of one of them in a few turns by itself
-/// says more of those turns than of its kernels.
-std::vector<double> of_likes(const std::vector<Program>& programs, const std::vector<double>& speeds) {
-  std::map<Program, std::vector<double>> likes;
-  for (std::size_t i = 0; i < programs.size(); ++i) likes[programs[i]].push_back(speeds[i]);
-  std::vector<double> result;
-  for (const Program& program : programs) result.push_back(median(likes[program]));
-  return result;
-}
-
-/// The fairness for tenants of those weights, from their speeds together and each one's speed alone.
-Fairness fairness_of(const std::vector<std::uint32_t>& weights, const std::vector<Program>& programs,
-                     const std::vector<double>& together, const std::vector<double>& alone) {
-  const std::vector<double> likes = of_likes(programs, alone);
-  std::vector<Tenant> tenants(weights.size());
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    tenants[i].weight = weights[i];
-    tenants[i].together = together[i];
-    tenants[i].alone = likes[i];
-  }
-  return bench::fairness_of(tenants);
-}
-
-/// The findings of one run.
+/// The findings of one run on one device.
 struct Run {
-  std::vector<double> shares;          // over their due
+  std::vector<double> shares;  // over their due
+  std::vector<double> completion;
   double charged = 0;                  // the Min-Max Ratio of device time by weight
   std::vector<Observation> overheads;  // of its short windows
   double added_up = 0;                 // their overhead, see Overhead
 };
 
-/// The short windows of a run.
+/// The short windows of the runs on all devices.
 Result<void> measure_overhead(Rivals& rivals, const std::vector<Program>& programs,
-                              const std::vector<std::uint32_t>& weights, const Settings& settings, Run& run) {
+                              const std::vector<std::uint32_t>& weights, const Settings& settings,
+                              std::vector<Run>& runs) {
   const auto by_themselves = [&] { return rivals.take_turns(kTurnsBesideIt, Rivals::Who::on_driver); };
+  const auto overhead_on = [&](std::size_t device, const std::vector<double>& together,
+                               const std::vector<double>& alone) {
+    return fairness_of(on_device(weights, device, settings), on_device(programs, device, settings),
+                       on_device(together, device, settings), on_device(alone, device, settings))
+        .overhead;
+  };
   // Sums: only their ratio is of interest.
   std::vector<double> all_together(programs.size(), 0);
   std::vector<double> all_alone(programs.size(), 0);
@@ -145,23 +150,30 @@ Result<void> measure_overhead(Rivals& rivals, const std::vector<Program>& progra
     FAIRGV_TRY(together, rivals.together(std::min(kShortWindow, settings.pairs.seconds)));
     FAIRGV_TRY(after, by_themselves());
     const std::vector<double> alone = mean_of(before.value(), after.value()).on_driver;
-    run.overheads.push_back({fairness_of(weights, programs, together.value(), alone).overhead,
-                             was_steady(before->on_driver, after->on_driver)});
+    const bool steady = was_steady(before->on_driver, after->on_driver);
+    for (std::size_t device = 0; device < runs.size(); ++device) {
+      runs[device].overheads.push_back({overhead_on(device, together.value(), alone), steady});
+    }
     for (std::size_t i = 0; i < programs.size(); ++i) {
       all_together[i] += together.value()[i];
       all_alone[i] += alone[i];
     }
     before = std::move(after);
   }
-  run.added_up = fairness_of(weights, programs, all_together, all_alone).overhead;
+  for (std::size_t device = 0; device < runs.size(); ++device) {
+    runs[device].added_up = overhead_on(device, all_together, all_alone);
+  }
   return {};
 }
 
-Result<Run> run_once(const Tenancy& tenancy, Rivals& rivals, const std::vector<Program>& programs,
-                     const std::vector<std::uint32_t>& weights, const Settings& settings) {
+/// A run for each device.
+Result<std::vector<Run>> run_once(const Tenancy& tenancy, Rivals& rivals,
+                                  const std::vector<Program>& programs,
+                                  const std::vector<std::uint32_t>& weights, const Settings& settings) {
   FAIRGV_CHECK(rivals.weigh(tenancy, weights));
-  const bool are_alike = std::count(programs.begin(), programs.end(), programs.front()) ==
-                         static_cast<std::ptrdiff_t>(programs.size());
+  const std::vector<Program> of_first = on_device(programs, 0, settings);
+  const bool are_alike = std::count(of_first.begin(), of_first.end(), of_first.front()) ==
+                         static_cast<std::ptrdiff_t>(of_first.size());
   const auto who = are_alike ? Rivals::Who::on_driver : Rivals::Who::everybody;
   const auto by_themselves = [&] { return rivals.take_turns(settings.pairs.turns, who); };
   FAIRGV_TRY(before, by_themselves());
@@ -171,28 +183,41 @@ Result<Run> run_once(const Tenancy& tenancy, Rivals& rivals, const std::vector<P
   FAIRGV_TRY(after, by_themselves());
   FAIRGV_TRY(charged, charged_by_weight(opened.value(), closed.value(), weights));
   const Rivals::Alone alone = mean_of(before.value(), after.value());
-  Run run;
-  run.shares = fairness_of(weights, programs, together.value(),
-                           alone.tenants.empty() ? alone.on_driver : alone.tenants)
-                   .relative;
-  run.charged = min_max_ratio(charged.value());
-  FAIRGV_CHECK(measure_overhead(rivals, programs, weights, settings, run));
-  return run;
+  const std::vector<double>& speeds = alone.tenants.empty() ? alone.on_driver : alone.tenants;
+  std::vector<Run> runs(settings.devices);
+  for (std::size_t device = 0; device < runs.size(); ++device) {
+    const auto here = [&](const auto& all) { return on_device(all, device, settings); };
+    Run& run = runs[device];
+    run.shares = fairness_of(here(weights), here(programs), here(together.value()), here(speeds)).relative;
+    run.completion =
+        completion_of(here(weights), here(programs), here(together.value()), here(alone.on_driver));
+    run.charged = min_max_ratio(here(charged.value()));
+  }
+  FAIRGV_CHECK(measure_overhead(rivals, programs, weights, settings, runs));
+  return runs;
 }
 
-/// As many runs as tenants at most, with the same processes.
+/// As many runs as tenants at most, with the same processes. `on_driver`: the programs as they run alone.
 Result<std::vector<Run>> run_in_turn(const Tenancy& tenancy, const Placement& placement,
-                                     const std::vector<Program>& programs, int runs,
+                                     const std::vector<Program>& programs,
+                                     const std::vector<Program>& on_driver, int runs,
                                      const Settings& settings) {
-  FAIRGV_TRY(rivals, Rivals::start(tenancy, placement, programs, programs));
+  FAIRGV_TRY(rivals, Rivals::start(tenancy, placement, programs, on_driver));
   std::vector<Run> done;
   std::vector<std::uint32_t> weights = settings.tenants.weights;
   for (int i = 0; i < runs; ++i) {
-    FAIRGV_TRY(run, run_once(tenancy, rivals.value(), programs, weights, settings));
-    // Back into the order of the weights.
-    std::vector<double>& shares = run->shares;
-    std::rotate(shares.begin(), shares.end() - i, shares.end());
-    done.push_back(std::move(run).value());
+    std::vector<std::uint32_t> of_all;
+    for (std::size_t device = 0; device < settings.devices; ++device) {
+      of_all.insert(of_all.end(), weights.begin(), weights.end());
+    }
+    FAIRGV_TRY(of_devices, run_once(tenancy, rivals.value(), on_driver, of_all, settings));
+    for (Run& run : of_devices.value()) {
+      // Back into the order of the weights.
+      for (std::vector<double>* each : {&run.shares, &run.completion}) {
+        std::rotate(each->begin(), each->end() - i, each->end());
+      }
+      done.push_back(std::move(run));
+    }
     std::rotate(weights.begin(), weights.begin() + 1, weights.end());
   }
   FAIRGV_CHECK(rivals->end());
@@ -204,16 +229,18 @@ Cell cell_of(const std::string& policy, const std::string& program, const std::v
   std::vector<double> ratios, charges, added_up;
   std::vector<std::vector<Observation>> overheads;
   std::vector<double> shares(runs.front().shares.size(), 0);
+  std::vector<double> completion(shares.size(), 0);
   for (const Run& run : runs) {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       shares[i] += run.shares[i] / static_cast<double>(runs.size());
+      completion[i] += run.completion[i] / static_cast<double>(runs.size());
     }
     ratios.push_back(min_max_ratio(run.shares));
     charges.push_back(run.charged);
     overheads.push_back(run.overheads);
     added_up.push_back(run.added_up);
   }
-  Cell cell{policy, program, shares, spread_of(ratios), spread_of(charges), {}};
+  Cell cell{policy, program, shares, completion, spread_of(ratios), spread_of(charges), {}};
   cell.min_max_ratio.median = min_max_ratio(shares);
   cell.overhead = {spread_of_steady(overheads), median(added_up)};
   return cell;
@@ -222,22 +249,30 @@ Cell cell_of(const std::string& policy, const std::string& program, const std::v
 Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const std::string& policy,
                      const std::string& name, const Settings& settings) {
   std::map<std::string, Program> sized_programs;  // by workload: sizing one takes a GPU seconds
-  std::vector<Program> programs;
-  for (std::size_t i = 0; i < settings.tenants.weights.size(); ++i) {
-    const std::string workload = workload_of(settings.api, name, i);
+  std::vector<Program> programs, on_driver;
+  for (std::size_t i = 0; i < settings.devices * settings.clients(); ++i) {
+    const std::size_t client = i % settings.clients();
+    const std::string workload = workload_of(settings.api, name, client);
     if (!sized_programs.contains(workload)) {
       FAIRGV_TRY(found, sized(workload, settings.kernel_us, placement));
       sized_programs[workload] = std::move(found).value();
     }
-    Program& program = programs.emplace_back(sized_programs[workload]);
+    Program program = sized_programs[workload];
     if (!settings.sync.empty()) program.insert(program.end(), {"--sync", settings.sync});
+    if (settings.devices > 1) {
+      program.insert(program.end(), {"--device", std::to_string(i / settings.clients())});
+    }
+    on_driver.push_back(program);
+    programs.push_back(settings.pinned ? pinned(program, client, settings.clients(), placement) : program);
   }
   FAIRGV_CHECK(tenancy.set_policy(policy));
+  const auto devices = static_cast<std::ptrdiff_t>(settings.devices);
   std::vector<Run> runs;
-  while (std::ssize(runs) < settings.pairs.pairs) {
-    const auto left = settings.pairs.pairs - std::ssize(runs);
-    FAIRGV_TRY(more, run_in_turn(tenancy, placement, programs,
-                                 static_cast<int>(std::min(left, std::ssize(programs))), settings));
+  while (std::ssize(runs) < settings.pairs.pairs * devices) {
+    const auto left = settings.pairs.pairs - std::ssize(runs) / devices;
+    const auto clients = static_cast<std::ptrdiff_t>(settings.clients());
+    FAIRGV_TRY(more, run_in_turn(tenancy, placement, programs, on_driver,
+                                 static_cast<int>(std::min(left, clients)), settings));
     std::move(more->begin(), more->end(), std::back_inserter(runs));
   }
   return cell_of(policy, name, runs);
@@ -246,17 +281,17 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
 Findings table_of(const std::vector<Cell>& cells) {
   Findings found{
       "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_highest,"
-      "added_up,charged,charged_lowest,charged_highest,shares",
+      "added_up,charged,charged_lowest,charged_highest,shares,completion",
       {}};
   for (const Cell& cell : cells) {
     const Spread& ratio = cell.min_max_ratio;
     const Spread& charged = cell.charged;
     const Spread& overhead = cell.overhead.of_windows;
-    found.rows.push_back(
-        fmt::format("{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}",
-                    cell.policy, cell.program, ratio.median, ratio.lowest, ratio.highest, overhead.median,
-                    overhead.lowest, overhead.highest, cell.overhead.added_up, charged.median, charged.lowest,
-                    charged.highest, fmt::join(cell.shares, ";")));
+    found.rows.push_back(fmt::format(
+        "{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}",
+        cell.policy, cell.program, ratio.median, ratio.lowest, ratio.highest, overhead.median,
+        overhead.lowest, overhead.highest, cell.overhead.added_up, charged.median, charged.lowest,
+        charged.highest, fmt::join(cell.shares, ";"), fmt::join(cell.completion, ";")));
   }
   return found;
 }
@@ -277,11 +312,11 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       "lowest-highest of one run's; charged: the same of what a run was charged; overhead: median of\n"
       "short windows of a steady machine, lowest-highest of a run's, in parentheses all added up.\n"
       "Weights {}; the paper's FairGV: at least {}\n\n"
-      "{:<22}{:<16}{:>22}{:>22}{:>30}   {}\n",
+      "{:<22}{:<16}{:>22}{:>22}{:>30}   {:<24}   {}\n",
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
-      "policy", "Min-Max Ratio", "charged", "overhead", "shares over their due");
+      "policy", "Min-Max Ratio", "charged", "overhead", "shares over their due", "completion times");
   std::fflush(stdout);
-  FAIRGV_TRY(tenancy, Tenancy::start(placement, {}, settings.pairs.configuration()));
+  FAIRGV_TRY(tenancy, start_on(settings.devices, settings.pairs.configuration(), placement));
   ProgressLine progress(settings.programs.size() * settings.policies.size());
   std::vector<Cell> cells;
   for (const std::string& program : settings.programs) {
@@ -291,9 +326,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       cells.push_back(cell.value());
       const Overhead& overhead = cell->overhead;
       progress.print_row(fmt::format(
-          "{:<22}{:<16}{:>22}{:>22}{:>30}   {:.3f}", program, policy, shown(cell->min_max_ratio),
+          "{:<22}{:<16}{:>22}{:>22}{:>30}   {:<24}   {:.3f}", program, policy, shown(cell->min_max_ratio),
           shown(cell->charged), fmt::format("{} ({:.3f})", shown(overhead.of_windows), overhead.added_up),
-          fmt::join(cell->shares, " ")));
+          fmt::format("{:.3f}", fmt::join(cell->shares, " ")), fmt::join(cell->completion, " ")));
     }
   }
   Findings found = table_of(cells);
@@ -327,6 +362,12 @@ int run(const Tenants& tenants, int argc, char** argv) {
                "Windows of 0.5 s after each of those, between turns by itself, for the overhead")
       ->check(CLI::Range(1, 1'000));
   declare_discipline(experiment, settings.pairs);
+  experiment.options().add_flag(
+      "--pinned", settings.pinned,
+      "The clients share cores of the host: three of them one, six of them one for each pair");
+  experiment.options()
+      .add_option("--devices", settings.devices, "So many of PoCL's devices, each with tenants of its own")
+      ->check(CLI::Range(1, 16));
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -66,8 +66,8 @@ std::vector<Case> cases_of(const Settings& settings) {
                      {beside("workloads/" + workload_of(settings.api, "computeLoop"))},
                      length});
   }
-  for (const char* name :
-       {"matrixMul", "BlackScholes", "hotspot", "srad", "scan", "convolutionSeparable", "histogram"}) {
+  for (const char* name : {"matrixMul", "BlackScholes", "hotspot", "srad", "scan", "convolutionSeparable",
+                           "histogram", "cfd", "heartwall", "lavaMD", "nw", "pathfinder"}) {
     cases.push_back({name, {workload_of(settings.api, name)}});
   }
   std::erase_if(cases, [&](const Case& each) { return each.name.find(settings.only) == std::string::npos; });

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sched/simulator/figures/numbers.hpp"
-#include "sched/simulator/simulation.hpp"
 
 namespace fairgv::sched {
 namespace {
@@ -41,20 +40,19 @@ struct PinnedOutcome {
 
 using ByPolicy = std::map<std::string, PinnedOutcome>;
 
-SimulationSettings fairgv_settings(const std::string& policy, std::uint64_t seed) {
+SimulationSettings fairgv_settings(const std::string& policy, const FigureRun& run) {
   SimulationSettings settings;
   settings.policy = policy;
   settings.slices = SliceRule::constant(kFairgvSlice);
-  settings.seed = seed;
+  settings.length = run.of(settings.length);
+  settings.seed = run.seed;
   return settings;
 }
 
-std::vector<double> seconds_used(const SimulationSettings& settings) {
+std::vector<double> seconds_used(const SimulationSettings& settings, const FigureRun& run) {
   std::vector<double> used;
-  const SimulationResult result = simulate(settings);
-  for (const TenantOutcome& tenant : result.devices[0].tenants) {
-    used.push_back(in_seconds(tenant.used));
-  }
+  for (const TenantOutcome& client : simulate_copies(settings, run, Bursts::left_out))
+    used.push_back(in_seconds(client.used));
   return used;
 }
 
@@ -70,14 +68,16 @@ TenantSpec pinned_client(const Benchmark& program, const Client& client) {
 }
 
 PinnedOutcome pinned(const std::string& policy, const Benchmark& program, const std::vector<Client>& clients,
-                     std::uint64_t seed) {
-  SimulationSettings settings = fairgv_settings(policy, seed);
-  settings.length = kPinnedLength;
+                     const FigureRun& run) {
+  SimulationSettings settings = fairgv_settings(policy, run);
+  settings.length = run.of(kPinnedLength);
+  // Among a hundred clients one has few turns in that time, and its first one counts for much.
+  if (run.tenants > run.devices * clients.size() && program.host_work == 0us) settings.length *= 4;
   const bool polls = policy == "credit-poll" || policy == "strict-cosched";
   settings.spin = polls ? 0us : 100us;
   settings.host = {.processors = clients.back().processor + 1, .switch_cost = 5us, .polls = true};
   settings.kinds = {pinned_client(program, {1, 0})};
-  const double alone = seconds_used(settings)[0];
+  const double alone = seconds_used(settings, {.seed = run.seed, .time = run.time})[0];
 
   settings.host.polls = polls;
   settings.kinds.clear();
@@ -86,7 +86,7 @@ PinnedOutcome pinned(const std::string& policy, const Benchmark& program, const 
     settings.kinds.push_back(pinned_client(program, client));
     weights += client.weight;
   }
-  const std::vector<double> used = seconds_used(settings);
+  const std::vector<double> used = seconds_used(settings, run);
   PinnedOutcome outcome;
   double total = 0;
   for (std::size_t i = 0; i < clients.size(); ++i) {
@@ -99,9 +99,9 @@ PinnedOutcome pinned(const std::string& policy, const Benchmark& program, const 
 }
 
 ByPolicy pinned_by_policy(const std::vector<std::string>& policies, const Benchmark& program,
-                          const std::vector<Client>& clients, std::uint64_t seed) {
+                          const std::vector<Client>& clients, const FigureRun& run) {
   ByPolicy outcomes;
-  for (const std::string& policy : policies) outcomes[policy] = pinned(policy, program, clients, seed);
+  for (const std::string& policy : policies) outcomes[policy] = pinned(policy, program, clients, run);
   return outcomes;
 }
 
@@ -115,11 +115,11 @@ bool no_more_than(double a, double b) {
   return a <= b + 0.005;
 }
 
-void figure_8(std::vector<FigureRow>& rows, std::uint64_t seed) {
+void figure_8(std::vector<FigureRow>& rows, const FigureRun& run) {
   const std::vector<Client> clients{{1, 0}, {2, 0}, {3, 0}};
   const std::vector<std::string> policies{"credit-poll", "credit-hs", "strict-cosched", "fair-paper"};
   for (const Benchmark& program : {kMatrixMul, kHotspot}) {
-    const ByPolicy all = pinned_by_policy(policies, program, clients, seed);
+    const ByPolicy all = pinned_by_policy(policies, program, clients, run);
     const auto row = [&](const char* policy, const char* published, bool same) {
       rows.push_back(
           {"FairGV 8", std::string(program.name) + ", " + policy, published, said(all.at(policy)), same});
@@ -136,7 +136,7 @@ void figure_8(std::vector<FigureRow>& rows, std::uint64_t seed) {
   }
   std::map<std::string, double> hs_overhead;
   for (const Benchmark& program : {kBlackScholes, kSrad}) {
-    const ByPolicy all = pinned_by_policy(policies, program, clients, seed);
+    const ByPolicy all = pinned_by_policy(policies, program, clients, run);
     const auto row = [&](const char* policy, const char* published, bool same) {
       rows.push_back(
           {"FairGV 8", std::string(program.name) + ", " + policy, published, said(all.at(policy)), same});
@@ -163,12 +163,12 @@ void figure_8(std::vector<FigureRow>& rows, std::uint64_t seed) {
                   hs_overhead["SRD1"] > hs_overhead["BS"] && hs_overhead["SRD1"] > 1.02});
 }
 
-void figure_9(std::vector<FigureRow>& rows, std::uint64_t seed) {
+void figure_9(std::vector<FigureRow>& rows, const FigureRun& run) {
   const std::vector<Client> clients{{1, 0}, {2, 0}, {2, 1}, {3, 1}, {3, 2}, {4, 2}};
   std::map<std::string, double> hs_overhead;
   for (const Benchmark& program : {kBlackScholes, kSrad}) {
     const ByPolicy all =
-        pinned_by_policy({"strict-cosched", "credit-hs", "fair-paper"}, program, clients, seed);
+        pinned_by_policy({"strict-cosched", "credit-hs", "fair-paper"}, program, clients, run);
     const auto row = [&](const std::string& effect, const char* published, const char* policy, bool same) {
       rows.push_back(
           {"FairGV 9", std::string(program.name) + ", " + effect, published, said(all.at(policy)), same});
@@ -196,14 +196,14 @@ void figure_9(std::vector<FigureRow>& rows, std::uint64_t seed) {
                   hs_overhead["SRD1"] > hs_overhead["BS"]});
 }
 
-void figure_10(std::vector<FigureRow>& rows, std::uint64_t seed) {
+void figure_10(std::vector<FigureRow>& rows, const FigureRun& run) {
   std::vector<double> with, without;
   for (const double sleep : {0.5, 0.6, 0.7, 0.8}) {
     const auto utilisation = [&](const char* policy) {
-      SimulationSettings settings = fairgv_settings(policy, seed);
+      SimulationSettings settings = fairgv_settings(policy, run);
       settings.kinds = {{.kernel = kBlackScholes.kernel},
                         {.kernel = kMatrixMul.kernel, .sleep = sleep, .burst = 1}};
-      const std::vector<double> used = seconds_used(settings);
+      const std::vector<double> used = seconds_used(settings, run);
       return (used[0] + used[1]) / in_seconds(settings.length);
     };
     with.push_back(utilisation("fair-paper"));
@@ -217,14 +217,14 @@ void figure_10(std::vector<FigureRow>& rows, std::uint64_t seed) {
                   listed(without, 3), std::is_sorted(without.rbegin(), without.rend())});
 }
 
-void figure_11(std::vector<FigureRow>& rows, std::uint64_t seed) {
+void figure_11(std::vector<FigureRow>& rows, const FigureRun& run) {
   for (const Benchmark& program : {kMatrixMul, kHotspot}) {
     const auto run_time = [&](const char* policy, Duration background) {
-      SimulationSettings settings = fairgv_settings(policy, seed);
-      settings.length = 20s;
+      SimulationSettings settings = fairgv_settings(policy, run);
+      settings.length = run.of(20s);
       settings.queue_depth = 64;
       settings.kinds = {{.kernel = program.kernel}, {.kernel = background}};
-      const std::vector<double> used = seconds_used(settings);
+      const std::vector<double> used = seconds_used(settings, run);
       return (used[0] + used[1]) / used[0];
     };
     const auto run_times = [&](const char* policy, const std::vector<Duration>& backgrounds) {
@@ -248,12 +248,12 @@ void figure_11(std::vector<FigureRow>& rows, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<FigureRow> fairgv_figures(std::uint64_t seed) {
+std::vector<FigureRow> fairgv_figures(const FigureRun& run) {
   std::vector<FigureRow> rows;
-  figure_8(rows, seed);
-  figure_9(rows, seed);
-  figure_10(rows, seed);
-  figure_11(rows, seed);
+  figure_8(rows, run);
+  figure_9(rows, run);
+  figure_10(rows, run);
+  figure_11(rows, run);
   return rows;
 }
 

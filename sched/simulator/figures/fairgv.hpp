@@ -27,13 +27,13 @@
 // them.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "sched/simulator/figures/figure.hpp"
 
 namespace fairgv::sched {
 
-std::vector<FigureRow> fairgv_figures(std::uint64_t seed);
+/// The same run gives the same rows.
+std::vector<FigureRow> fairgv_figures(const FigureRun& run);
 
 }  // namespace fairgv::sched

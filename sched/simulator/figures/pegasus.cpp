@@ -6,7 +6,6 @@
 #include <string>
 
 #include "sched/simulator/figures/numbers.hpp"
-#include "sched/simulator/simulation.hpp"
 
 namespace fairgv::sched {
 namespace {
@@ -45,11 +44,11 @@ enum class Waiting { polls, yields };
 
 /// These domains share a GPU.
 GuestsOutcome guests(const std::string& policy, const std::vector<Domain>& domains, Waiting waiting,
-                     std::uint64_t seed) {
+                     const FigureRun& run) {
   SimulationSettings settings;
   settings.policy = policy;
-  settings.length = kGuestsLength;
-  settings.seed = seed;
+  settings.length = run.of(kGuestsLength);
+  settings.seed = run.seed;
   settings.slices = SliceRule::constant(kXenTick);
   settings.switch_cost = kDriverSwitch;
   settings.host = {.processors = 1, .switch_cost = 10us, .polls = waiting == Waiting::polls};
@@ -67,10 +66,9 @@ GuestsOutcome guests(const std::string& policy, const std::vector<Domain>& domai
     settings.kinds.push_back(spec);
   }
   GuestsOutcome outcome;
-  const SimulationResult result = simulate(settings);
-  for (const TenantOutcome& tenant : result.devices[0].tenants) {
-    outcome.work.push_back(in_seconds(tenant.used) / in_seconds(kGuestsLength));
-    outcome.latencies.push_back(tenant.responses);
+  for (const TenantOutcome& client : simulate_copies(settings, run)) {
+    outcome.work.push_back(in_seconds(client.used) / in_seconds(settings.length));
+    outcome.latencies.push_back(client.responses);
   }
   return outcome;
 }
@@ -80,10 +78,10 @@ using ByScheme = std::map<std::string, GuestsOutcome>;
 const std::vector<std::string> kSchemes{"xeno-credit", "slaf", "aug-credit", "cosched"};
 
 /// Under None and all schemes.
-ByScheme guests_by_scheme(const std::vector<Domain>& domains, std::uint64_t seed,
+ByScheme guests_by_scheme(const std::vector<Domain>& domains, const FigureRun& run,
                           Waiting waiting = Waiting::polls) {
-  ByScheme outcomes{{"fifo", guests("fifo", domains, waiting, seed)}};
-  for (const std::string& scheme : kSchemes) outcomes[scheme] = guests(scheme, domains, waiting, seed);
+  ByScheme outcomes{{"fifo", guests("fifo", domains, waiting, run)}};
+  for (const std::string& scheme : kSchemes) outcomes[scheme] = guests(scheme, domains, waiting, run);
   return outcomes;
 }
 
@@ -91,11 +89,11 @@ std::string percent_over(double value, double base) {
   return fixed(100 * (value / base - 1), 0) + " %";
 }
 
-void figure_3(std::vector<FigureRow>& rows, std::uint64_t seed) {
+void figure_3(std::vector<FigureRow>& rows, const FigureRun& run) {
   const auto gain = [&](const Domain& domain) {
     const std::vector<Domain> two{domain, domain};
-    return guests("round-robin", two, Waiting::yields, seed).total() /
-           guests("fifo", two, Waiting::yields, seed).total();
+    return guests("round-robin", two, Waiting::yields, run).total() /
+           guests("fifo", two, Waiting::yields, run).total();
   };
   const double few_calls = gain({.accelerator_credits = 256, .cpu_credits = 256, .level = 0});
   const double many_calls = gain({.accelerator_credits = 256, .cpu_credits = 256, .level = 0, .kernels = 4});
@@ -106,9 +104,9 @@ void figure_3(std::vector<FigureRow>& rows, std::uint64_t seed) {
 }
 
 /// Returns the gain of XC over None.
-double figure_4(std::vector<FigureRow>& rows, std::uint64_t seed) {
+double figure_4(std::vector<FigureRow>& rows, const FigureRun& run) {
   const Domain equal{.accelerator_credits = 256, .cpu_credits = 256, .level = 0.45};
-  const ByScheme all = guests_by_scheme({equal, equal}, seed);
+  const ByScheme all = guests_by_scheme({equal, equal}, run);
   const double none = all.at("fifo").total();
   const double rival = std::max(all.at("xeno-credit").total(), all.at("slaf").total());
   for (const char* scheme : {"xeno-credit", "slaf"}) {
@@ -130,25 +128,25 @@ double figure_4(std::vector<FigureRow>& rows, std::uint64_t seed) {
   return all.at("xeno-credit").total() / none;
 }
 
-void figure_5(std::vector<FigureRow>& rows, std::uint64_t seed) {
+void figure_5(std::vector<FigureRow>& rows, const FigureRun& run) {
   const Domain dom1{.accelerator_credits = 256, .cpu_credits = 256, .level = 0.2};
   const Domain dom2{.accelerator_credits = 512, .cpu_credits = 512, .level = 0.6};
   const Domain dom3{.accelerator_credits = 1024, .cpu_credits = 1024, .level = 0.8};
   const Domain dom4{.accelerator_credits = 256, .cpu_credits = 256, .level = 0.3};
-  const ByScheme odd = guests_by_scheme({dom1, dom3}, seed);
+  const ByScheme odd = guests_by_scheme({dom1, dom3}, run);
   for (const std::string& scheme : kSchemes) {
     const double gain = odd.at(scheme).work[1] / odd.at("fifo").work[1];
     rows.push_back({"Pegasus 5", "Dom3 has most credits: its work under " + scheme + " over None",
                     "up to 2.4 times", fixed(gain) + " times", gain > 1});
   }
-  const GuestsOutcome even = guests("aug-credit", {dom2, dom4}, Waiting::polls, seed);
+  const GuestsOutcome even = guests("aug-credit", {dom2, dom4}, Waiting::polls, run);
   rows.push_back({"Pegasus 5", "aug-credit: latency of Dom4 varies more than that of Dom2",
                   "more (not printed)",
                   fixed(even.spread_ms(1), 1) + " against " + fixed(even.spread_ms(0), 1) + " ms",
                   even.spread_ms(1) > even.spread_ms(0)});
 }
 
-void figure_6(std::vector<FigureRow>& rows, std::uint64_t seed) {
+void figure_6(std::vector<FigureRow>& rows, const FigureRun& run) {
   // The paper's credits, options and iterations: kernels in proportion to the options, and more host work per
   // wait for programs of a quarter of the iterations.
   const Domain dom1{.accelerator_credits = 1024, .cpu_credits = 256, .level = 0.2, .host_work = 1200us};
@@ -156,8 +154,8 @@ void figure_6(std::vector<FigureRow>& rows, std::uint64_t seed) {
   const Domain dom3{.accelerator_credits = 256, .cpu_credits = 1024, .level = 0.8, .kernel = 120us};
   const Domain dom4{
       .accelerator_credits = 768, .cpu_credits = 256, .level = 0.2, .kernel = 240us, .host_work = 1200us};
-  const ByScheme odd = guests_by_scheme({dom1, dom3}, seed);
-  const ByScheme even = guests_by_scheme({dom2, dom4}, seed);
+  const ByScheme odd = guests_by_scheme({dom1, dom3}, run);
+  const ByScheme even = guests_by_scheme({dom2, dom4}, run);
   for (const char* scheme : {"aug-credit", "cosched"}) {
     const std::vector<double> work{odd.at(scheme).work[0], even.at(scheme).work[0], odd.at(scheme).work[1],
                                    even.at(scheme).work[1]};
@@ -176,7 +174,7 @@ void figure_6(std::vector<FigureRow>& rows, std::uint64_t seed) {
                   2 * total("slaf") > total("aug-credit") + total("fifo")});
 }
 
-void figure_7(std::vector<FigureRow>& rows, std::uint64_t seed) {
+void figure_7(std::vector<FigureRow>& rows, const FigureRun& run) {
   const auto picture_service = [](std::uint32_t credits, double level, std::size_t processor) {
     return Domain{.accelerator_credits = credits,
                   .cpu_credits = credits,
@@ -188,7 +186,7 @@ void figure_7(std::vector<FigureRow>& rows, std::uint64_t seed) {
   };
   const std::vector<Domain> domains{picture_service(256, 0.2, 0), picture_service(1024, 0.6, 0),
                                     picture_service(256, 0.2, 1)};
-  const ByScheme all = guests_by_scheme(domains, seed);
+  const ByScheme all = guests_by_scheme(domains, run);
   const GuestsOutcome& none = all.at("fifo");
   for (const char* scheme : {"slaf", "aug-credit", "cosched"}) {
     rows.push_back({"Pegasus 7", std::string("work of Dom2, which has priority: ") + scheme + " over None",
@@ -206,7 +204,7 @@ void figure_7(std::vector<FigureRow>& rows, std::uint64_t seed) {
                   cosched.median_ms(0) > none.median_ms(0) && cosched.median_ms(2) > none.median_ms(2)});
 }
 
-void figure_8_latency(std::vector<FigureRow>& rows, std::uint64_t seed) {
+void figure_8_latency(std::vector<FigureRow>& rows, const FigureRun& run) {
   const auto fast_walsh = [](std::uint32_t cpu_credits) {
     return Domain{.accelerator_credits = 256,
                   .cpu_credits = cpu_credits,
@@ -215,9 +213,9 @@ void figure_8_latency(std::vector<FigureRow>& rows, std::uint64_t seed) {
                   .kernels = 16,
                   .host_work = 100us};
   };
-  const ByScheme equal = guests_by_scheme({fast_walsh(256), fast_walsh(256)}, seed, Waiting::yields);
-  const ByScheme odd = guests_by_scheme({fast_walsh(256), fast_walsh(2048)}, seed, Waiting::yields);
-  const ByScheme even = guests_by_scheme({fast_walsh(1024), fast_walsh(256)}, seed, Waiting::yields);
+  const ByScheme equal = guests_by_scheme({fast_walsh(256), fast_walsh(256)}, run, Waiting::yields);
+  const ByScheme odd = guests_by_scheme({fast_walsh(256), fast_walsh(2048)}, run, Waiting::yields);
+  const ByScheme even = guests_by_scheme({fast_walsh(1024), fast_walsh(256)}, run, Waiting::yields);
   for (const std::string& scheme : kSchemes) {
     const auto lower = [&](const ByScheme& all, std::size_t domain) {
       return all.at(scheme).median_ms(domain) < all.at("fifo").median_ms(domain);
@@ -236,10 +234,10 @@ void figure_8_latency(std::vector<FigureRow>& rows, std::uint64_t seed) {
   }
 }
 
-void figure_9_variation(std::vector<FigureRow>& rows, double gain_of_figure_4, std::uint64_t seed) {
+void figure_9_variation(std::vector<FigureRow>& rows, double gain_of_figure_4, const FigureRun& run) {
   const Domain short_lived{
       .accelerator_credits = 256, .cpu_credits = 256, .level = 0.45, .kernels = 2, .jitter = 0.9};
-  const ByScheme all = guests_by_scheme({short_lived, short_lived}, seed, Waiting::yields);
+  const ByScheme all = guests_by_scheme({short_lived, short_lived}, run, Waiting::yields);
   for (const std::string& scheme : kSchemes) {
     const double gain = all.at(scheme).total() / all.at("fifo").total();
     rows.push_back({"Pegasus 9", "short bursts of varying kernels: work under " + scheme + " over None",
@@ -250,15 +248,15 @@ void figure_9_variation(std::vector<FigureRow>& rows, double gain_of_figure_4, s
 
 }  // namespace
 
-std::vector<FigureRow> pegasus_figures(std::uint64_t seed) {
+std::vector<FigureRow> pegasus_figures(const FigureRun& run) {
   std::vector<FigureRow> rows;
-  figure_3(rows, seed);
-  const double gain = figure_4(rows, seed);
-  figure_5(rows, seed);
-  figure_6(rows, seed);
-  figure_7(rows, seed);
-  figure_8_latency(rows, seed);
-  figure_9_variation(rows, gain, seed);
+  figure_3(rows, run);
+  const double gain = figure_4(rows, run);
+  figure_5(rows, run);
+  figure_6(rows, run);
+  figure_7(rows, run);
+  figure_8_latency(rows, run);
+  figure_9_variation(rows, gain, run);
   return rows;
 }
 

@@ -26,13 +26,13 @@
 // - Figure 7, that Dom2 does a little less work under AugC than under CoSched: here it is a little more.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "sched/simulator/figures/figure.hpp"
 
 namespace fairgv::sched {
 
-std::vector<FigureRow> pegasus_figures(std::uint64_t seed);
+/// The same run gives the same rows.
+std::vector<FigureRow> pegasus_figures(const FigureRun& run);
 
 }  // namespace fairgv::sched

@@ -2,21 +2,20 @@
 // reports. The programs are those of timegraph_programs.hpp.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "sched/simulator/figures/figure.hpp"
 
 namespace fairgv::sched {
 
-/// The same seed gives the same rows.
-std::vector<FigureRow> timegraph_figures(std::uint64_t seed);
+/// The same run gives the same rows.
+std::vector<FigureRow> timegraph_figures(const FigureRun& how);
 
 namespace timegraph_figure {
 
-std::vector<FigureRow> isolation_rows(std::uint64_t seed);   // 7 to 10
-std::vector<FigureRow> steadiness_rows(std::uint64_t seed);  // 11 to 13
-std::vector<FigureRow> cost_rows(std::uint64_t seed);        // 14 to 16
+std::vector<FigureRow> isolation_rows(const FigureRun& how);   // 7 to 10
+std::vector<FigureRow> steadiness_rows(const FigureRun& how);  // 11 to 13
+std::vector<FigureRow> cost_rows(const FigureRun& how);        // 14 to 16
 
 }  // namespace timegraph_figure
 

@@ -17,8 +17,8 @@ constexpr SchedulerCosts kEventDriven{.decision = 40us, .prediction = 10us};
 constexpr SchedulerCosts kTickDriven{.decision = 40us, .tick = 1ms};
 
 /// The part of the commands 5000 to 10000 whose predicted cost is within so much of the actual one.
-double predicted_within(const TenantSpec& spec, std::uint64_t seed, double margin) {
-  Program program(spec, seed);
+double predicted_within(const TenantSpec& spec, const FigureRun& how, double margin) {
+  Program program(spec, how.seed);
   CostPredictor predictor;
   int within = 0;
   int counted = 0;
@@ -39,10 +39,10 @@ std::string percent(double part) {
   return number(100 * part) + "%";
 }
 
-void add_figure_14(std::uint64_t seed, std::vector<FigureRow>& rows) {
-  const double widget = predicted_within(engine_widget(), seed, 0.15);
-  const double bomb = predicted_within(clearspd_bomb(), seed, 0.07);
-  const double game = predicted_within(games()[0].program, seed, 0.2);
+void add_figure_14(const FigureRun& how, std::vector<FigureRow>& rows) {
+  const double widget = predicted_within(engine_widget(), how, 0.15);
+  const double bomb = predicted_within(clearspd_bomb(), how, 0.07);
+  const double game = predicted_within(games()[0].program, how, 0.2);
   rows.push_back({"TimeGraph 14", "(a) commands of the widget predicted within 15%", "all", percent(widget),
                   widget > 0.99});
   rows.push_back(
@@ -52,24 +52,24 @@ void add_figure_14(std::uint64_t seed, std::vector<FigureRow>& rows) {
 }
 
 /// Frames per second of a game beside the X server, with the costs of the driver.
-double standalone(std::uint64_t seed, Driver driver, const TenantSpec& game, const TenantSpec& server) {
+double standalone(const FigureRun& how, Driver driver, const TenantSpec& game, const TenantSpec& server) {
   Experiment experiment;
   experiment.driver = driver;
   experiment.programs = {game, server};
-  experiment.seed = seed;
+  experiment.how = how;
   experiment.length = 10s;
   if (driver == Driver::timegraph) experiment.costs = kEventDriven;
   return rate(experiment, run(experiment)[0]);
 }
 
-void add_figure_15(std::uint64_t seed, std::vector<FigureRow>& rows) {
+void add_figure_15(const FigureRun& how, std::vector<FigureRow>& rows) {
   constexpr Reservation kAlmostAll{24ms, 25ms};
   const TenantSpec server = x_server();
   std::vector<double> both_ht, ht_game, both_prt, apriori;
   for (const Game& game : games()) {
-    const double vanilla = standalone(seed, Driver::vanilla, game.program, server);
+    const double vanilla = standalone(how, Driver::vanilla, game.program, server);
     const auto relative = [&](const TenantSpec& program, const TenantSpec& x) {
-      return standalone(seed, Driver::timegraph, program, x) / vanilla;
+      return standalone(how, Driver::timegraph, program, x) / vanilla;
     };
     both_ht.push_back(relative(ht(game.program, kHigh), ht(server, kHighest)));
     ht_game.push_back(relative(ht(game.program, kHigh), prt(server, kHighest)));
@@ -89,23 +89,23 @@ void add_figure_15(std::uint64_t seed, std::vector<FigureRow>& rows) {
 }
 
 /// A scene of a viewer: a frame is thousands of short commands.
-double viewer(std::uint64_t seed, Duration command, const SchedulerCosts& costs) {
+double viewer(const FigureRun& how, Duration command, const SchedulerCosts& costs) {
   TenantSpec program;
   program.commands = {{{1, 1}, command, 0.2, 1}};
   program.burst = 6'000;
   program.host = 20ms;
   Experiment experiment;
   experiment.programs = {prt(program, kHigh)};
-  experiment.seed = seed;
+  experiment.how = how;
   experiment.length = 120s;
   experiment.costs = costs;
   return rate(experiment, run(experiment)[0]);
 }
 
-void add_figure_16(std::uint64_t seed, std::vector<FigureRow>& rows) {
+void add_figure_16(const FigureRun& how, std::vector<FigureRow>& rows) {
   std::vector<double> ratios;
   for (const Duration command : {5us, 10us, 25us}) {
-    ratios.push_back(viewer(seed, command, kEventDriven) / viewer(seed, command, kTickDriven));
+    ratios.push_back(viewer(how, command, kEventDriven) / viewer(how, command, kTickDriven));
   }
   const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
   rows.push_back({"TimeGraph 16", "viewers, PRT: event-driven over tick-driven scheduling",
@@ -114,11 +114,11 @@ void add_figure_16(std::uint64_t seed, std::vector<FigureRow>& rows) {
 
 }  // namespace
 
-std::vector<FigureRow> cost_rows(std::uint64_t seed) {
+std::vector<FigureRow> cost_rows(const FigureRun& how) {
   std::vector<FigureRow> rows;
-  add_figure_14(seed, rows);
-  add_figure_15(seed, rows);
-  add_figure_16(seed, rows);
+  add_figure_14(how, rows);
+  add_figure_15(how, rows);
+  add_figure_16(how, rows);
   return rows;
 }
 

@@ -43,12 +43,12 @@ std::vector<TenantSpec> five(Setup setup) {
   return five_bombs(bomb);
 }
 
-FrameRates frame_rates(std::uint64_t seed, Setup setup, Others others) {
+FrameRates frame_rates(const FigureRun& how, Setup setup, Others others) {
   FrameRates frames;
   for (const Game& game : games()) {
     Experiment experiment;
     experiment.driver = setup == Setup::vanilla ? Driver::vanilla : Driver::timegraph;
-    experiment.seed = seed;
+    experiment.how = how;
     experiment.length = 20s;
     experiment.programs = beside(ht(game.program, kHigh), others(setup));
     frames.push_back(rate(experiment, run(experiment)[0]) / game.bursts_per_frame);
@@ -57,11 +57,11 @@ FrameRates frame_rates(std::uint64_t seed, Setup setup, Others others) {
 }
 
 struct GameRates {
-  GameRates(std::uint64_t seed, Others others)
-      : vanilla(frame_rates(seed, Setup::vanilla, others)),
-        priorities(frame_rates(seed, Setup::priorities, others)),
-        posterior(frame_rates(seed, Setup::posterior, others)),
-        apriori(frame_rates(seed, Setup::apriori, others)) {}
+  GameRates(const FigureRun& how, Others others)
+      : vanilla(frame_rates(how, Setup::vanilla, others)),
+        priorities(frame_rates(how, Setup::priorities, others)),
+        posterior(frame_rates(how, Setup::posterior, others)),
+        apriori(frame_rates(how, Setup::apriori, others)) {}
 
   FrameRates vanilla, priorities, posterior, apriori;
 };
@@ -125,7 +125,7 @@ void add_figure_8(const GameRates& widget, const GameRates& bomb, std::vector<Fi
                   better > 1});
 }
 
-void add_figure_9(const GameRates& bomb, const GameRates& bombs, std::uint64_t seed,
+void add_figure_9(const GameRates& bomb, const GameRates& bombs, const FigureRun& how,
                   std::vector<FigureRow>& rows) {
   rows.push_back({"TimeGraph 9", "games beside five bombs without priorities: slower than beside one",
                   "nearly unresponsive", from_to(bombs.vanilla, number) + " fps",
@@ -133,7 +133,7 @@ void add_figure_9(const GameRates& bomb, const GameRates& bombs, std::uint64_t s
   const std::vector<double> gain = ratios(bombs.priorities, bombs.vanilla);
   rows.push_back({"TimeGraph 9", "the same: priorities over none", "isolated", from_to(gain, times),
                   all_above(gain, 1)});
-  const FrameRates shared = frame_rates(seed, Setup::shared, five);
+  const FrameRates shared = frame_rates(how, Setup::shared, five);
   const double left = mean(ratios(bombs.priorities, bomb.posterior));
   const double reserved = mean(ratios(bombs.posterior, bomb.posterior));
   rows.push_back({"TimeGraph 9", "five bombs, priorities alone over one bomb with a PE reserve",
@@ -148,13 +148,13 @@ void add_figure_9(const GameRates& bomb, const GameRates& bombs, std::uint64_t s
 
 /// OpenArena and the widget: their frame rates by the widget's reserve, which with the game's makes 90%.
 struct Regulated {
-  Regulated(std::uint64_t seed, Enforcement widget_rule) {
+  Regulated(const FigureRun& how, Enforcement widget_rule) {
     const Game game = games()[0];
     for (const int percent : {10, 20, 30, 40, 50, 60, 70, 80}) {
       const Reservation widget{percent * 250us, 25ms};
       const Reservation rest{(90 - percent) * 250us, 25ms};
       Experiment experiment;
-      experiment.seed = seed;
+      experiment.how = how;
       experiment.length = 20s;
       experiment.programs = {with_reserve(ht(game.program, kHigh), Enforcement::posterior, rest),
                              with_reserve(prt(engine_widget(), kLow), widget_rule, widget)};
@@ -167,9 +167,9 @@ struct Regulated {
   FrameRates games_rate, widgets_rate;
 };
 
-void add_figure_10(std::uint64_t seed, std::vector<FigureRow>& rows) {
-  const Regulated posterior(seed, Enforcement::posterior);
-  const Regulated apriori(seed, Enforcement::apriori);
+void add_figure_10(const FigureRun& how, std::vector<FigureRow>& rows) {
+  const Regulated posterior(how, Enforcement::posterior);
+  const Regulated apriori(how, Enforcement::apriori);
   // As far as the widget can use its reserve.
   const auto grows = [](const FrameRates& rates) {
     return rates.back() > rates.front() && std::is_sorted(rates.begin(), rates.begin() + 4);
@@ -196,15 +196,15 @@ void add_figure_10(std::uint64_t seed, std::vector<FigureRow>& rows) {
 
 }  // namespace
 
-std::vector<FigureRow> isolation_rows(std::uint64_t seed) {
-  const GameRates widget(seed, one_widget);
-  const GameRates bomb(seed, one_bomb);
-  const GameRates bombs(seed, five);
+std::vector<FigureRow> isolation_rows(const FigureRun& how) {
+  const GameRates widget(how, one_widget);
+  const GameRates bomb(how, one_bomb);
+  const GameRates bombs(how, five);
   std::vector<FigureRow> rows;
   add_figure_7(widget, rows);
   add_figure_8(widget, bomb, rows);
-  add_figure_9(bomb, bombs, seed, rows);
-  add_figure_10(seed, rows);
+  add_figure_9(bomb, bombs, how, rows);
+  add_figure_10(how, rows);
   return rows;
 }
 

@@ -115,9 +115,9 @@ std::vector<TenantOutcome> run(const Experiment& experiment) {
   settings.policy = experiment.driver == Driver::vanilla ? "fifo" : "timegraph";
   settings.kinds = experiment.programs;
   settings.length = kWarmUp + experiment.length;
-  settings.seed = experiment.seed;
+  settings.seed = experiment.how.seed;
   settings.costs = experiment.costs;
-  return simulate(settings).devices[0].tenants;
+  return simulate_among_sleepers(settings, prt({}, kLow), experiment.how);
 }
 
 double rate(const Experiment& experiment, const TenantOutcome& program) {
@@ -126,7 +126,8 @@ double rate(const Experiment& experiment, const TenantOutcome& program) {
 
 std::vector<double> rates(const Experiment& experiment, const TenantOutcome& program, Duration window) {
   std::vector<double> bursts(static_cast<std::size_t>(experiment.length / window));
-  const double seconds = std::chrono::duration<double>(window).count();
+  const double seconds =
+      std::chrono::duration<double>(window).count() * static_cast<double>(experiment.how.devices);
   for (const Time end : program.finished) {
     const Duration since = end - (kSimulationStart + kWarmUp);
     if (since < Duration(0)) continue;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "sched/simulator/figures/figure.hpp"
-#include "sched/simulator/simulation.hpp"
 
 namespace fairgv::sched::timegraph_figure {
 
@@ -55,16 +54,17 @@ enum class Driver { vanilla, timegraph };
 struct Experiment {
   Driver driver = Driver::timegraph;
   std::vector<TenantSpec> programs{};
-  std::uint64_t seed = 1;
+  FigureRun how{};
   Duration length = std::chrono::seconds(6);
   SchedulerCosts costs{};
 };
 
 /// The program and those that run beside it.
 std::vector<TenantSpec> beside(TenantSpec program, const std::vector<TenantSpec>& others);
-/// The outcomes of the programs, each by itself.
+/// The outcomes of the programs: with many devices, of the same program on all of them. Further tenants
+/// sleep.
 std::vector<TenantOutcome> run(const Experiment& experiment);
-/// Bursts of the program in a second.
+/// Bursts of the program in a second, on one device.
 double rate(const Experiment& experiment, const TenantOutcome& program);
 /// The same in each of the windows that the length divides into.
 std::vector<double> rates(const Experiment& experiment, const TenantOutcome& program, Duration window);

@@ -10,12 +10,12 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A program's rate in each window, beside others.
-std::vector<double> over_time(std::uint64_t seed, Driver driver, const std::vector<TenantSpec>& programs,
+std::vector<double> over_time(const FigureRun& how, Driver driver, const std::vector<TenantSpec>& programs,
                               Duration window, std::size_t which = 0) {
   Experiment experiment;
   experiment.driver = driver;
   experiment.programs = programs;
-  experiment.seed = seed;
+  experiment.how = how;
   experiment.length = 20s;
   return rates(experiment, run(experiment)[which], window);
 }
@@ -24,13 +24,13 @@ std::string steadiness(const std::vector<double>& values) {
   return number(mean(values)) + " fps, deviation " + number(100 * variation(values)) + "%";
 }
 
-void add_figure_11(std::uint64_t seed, std::vector<FigureRow>& rows) {
+void add_figure_11(const FigureRun& how, std::vector<FigureRow>& rows) {
   const TenantSpec widget = prt(engine_widget(), kHigh);
   const TenantSpec bomb = prt(clearspd_bomb(), kLow);
-  const auto vanilla = over_time(seed, Driver::vanilla, beside(widget, five_bombs(bomb)), 200ms);
-  const auto priorities = over_time(seed, Driver::timegraph, beside(widget, five_bombs(bomb)), 200ms);
+  const auto vanilla = over_time(how, Driver::vanilla, beside(widget, five_bombs(bomb)), 200ms);
+  const auto priorities = over_time(how, Driver::timegraph, beside(widget, five_bombs(bomb)), 200ms);
   const auto reserved =
-      over_time(seed, Driver::timegraph,
+      over_time(how, Driver::timegraph,
                 beside(widget, five_bombs(with_reserve(bomb, Enforcement::posterior, kTenth, 1))), 200ms);
   rows.push_back({"TimeGraph 11", "a widget beside five bombs: priorities over none", "faster",
                   number(mean(vanilla)) + " to " + number(mean(priorities)) + " fps",
@@ -45,7 +45,7 @@ void add_figure_11(std::uint64_t seed, std::vector<FigureRow>& rows) {
 
 /// The rates of three widgets with high, medium and low priority.
 struct ThreeWidgets {
-  ThreeWidgets(std::uint64_t seed, Driver driver, const std::vector<Reservation>& reserves = {}) {
+  ThreeWidgets(const FigureRun& how, Driver driver, const std::vector<Reservation>& reserves = {}) {
     const std::vector<std::int32_t> priorities{kHigh, kMedium, kLow};
     std::vector<TenantSpec> widgets;
     for (std::size_t i = 0; i < priorities.size(); ++i) {
@@ -53,7 +53,7 @@ struct ThreeWidgets {
       if (!reserves.empty()) widgets[i] = with_reserve(widgets[i], Enforcement::posterior, reserves[i]);
     }
     for (std::size_t i = 0; i < widgets.size(); ++i) {
-      windows.push_back(over_time(seed, driver, widgets, 100ms, i));
+      windows.push_back(over_time(how, driver, widgets, 100ms, i));
       means.push_back(mean(windows[i]));
     }
   }
@@ -63,10 +63,10 @@ struct ThreeWidgets {
   std::vector<double> means;
 };
 
-void add_figure_12(std::uint64_t seed, std::vector<FigureRow>& rows) {
-  const ThreeWidgets vanilla(seed, Driver::vanilla);
-  const ThreeWidgets priorities(seed, Driver::timegraph);
-  const ThreeWidgets reserves(seed, Driver::timegraph, {{15ms, 25ms}, {5ms, 50ms}, {5ms, 100ms}});
+void add_figure_12(const FigureRun& how, std::vector<FigureRow>& rows) {
+  const ThreeWidgets vanilla(how, Driver::vanilla);
+  const ThreeWidgets priorities(how, Driver::timegraph);
+  const ThreeWidgets reserves(how, Driver::timegraph, {{15ms, 25ms}, {5ms, 50ms}, {5ms, 100ms}});
   rows.push_back({"TimeGraph 12", "the first of three widgets over time: none (a), and PRT (b)",
                   "chaotic, predictable",
                   steadiness(vanilla.windows[0]) + "; " + steadiness(priorities.windows[0]),
@@ -81,11 +81,11 @@ void add_figure_12(std::uint64_t seed, std::vector<FigureRow>& rows) {
                   number(priorities.means[0]) + " to " + number(reserves.means[0]) + " fps", further});
 }
 
-void add_figure_13(std::uint64_t seed, std::vector<FigureRow>& rows) {
+void add_figure_13(const FigureRun& how, std::vector<FigureRow>& rows) {
   const TenantSpec bomb = prt(clearspd_bomb(), kLow);
-  const auto vanilla = over_time(seed, Driver::vanilla, beside(film(), five_bombs(bomb)), 1s);
+  const auto vanilla = over_time(how, Driver::vanilla, beside(film(), five_bombs(bomb)), 1s);
   const auto reserved =
-      over_time(seed, Driver::timegraph,
+      over_time(how, Driver::timegraph,
                 beside(with_reserve(prt(film(), kHigh), Enforcement::posterior, {10ms, 40ms}),
                        five_bombs(with_reserve(bomb, Enforcement::posterior, {5ms, 40ms}, 1))),
                 1s);
@@ -97,11 +97,11 @@ void add_figure_13(std::uint64_t seed, std::vector<FigureRow>& rows) {
 
 }  // namespace
 
-std::vector<FigureRow> steadiness_rows(std::uint64_t seed) {
+std::vector<FigureRow> steadiness_rows(const FigureRun& how) {
   std::vector<FigureRow> rows;
-  add_figure_11(seed, rows);
-  add_figure_12(seed, rows);
-  add_figure_13(seed, rows);
+  add_figure_11(how, rows);
+  add_figure_12(how, rows);
+  add_figure_13(how, rows);
   return rows;
 }
 

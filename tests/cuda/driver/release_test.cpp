@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "softcuda/fixture.hpp"
+#include "tests/harness/sanitized.hpp"
 
 namespace {
 
@@ -64,7 +65,7 @@ TEST_P(EachWay, FindsTheMemoryThereAndTheFreeAmountRight) {
   CUevent event = nullptr;
   ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
   for (const bool work : {true, false}) {
-    for (int round = 0; round < 40; ++round) {
+    for (int round = 0; round < fairgv::harness::rounds(40); ++round) {
       CUdeviceptr memory[2] = {};
       for (CUdeviceptr& each : memory) {
         CUresult code = CUDA_SUCCESS;
@@ -104,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(Release, AFreeAheadInTheStreamDoesForTheNextAllocation) {
   for (const std::size_t bytes : {4 * kMiB, 32 * kMiB, 100 * kMiB, 250 * kMiB}) {
-    for (int round = 0; round < 150; ++round) {
+    for (int round = 0; round < fairgv::harness::rounds(150); ++round) {
       CUresult code = CUDA_SUCCESS;
       const CUdeviceptr memory = allocate_in(stream_, bytes, code);
       ASSERT_OK(code) << "round " << round << " of " << bytes;
@@ -119,7 +120,7 @@ TEST_F(Release, AFreeInAnotherStreamBehindAnEventDoes) {
   CUevent used = nullptr;
   ASSERT_OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
   ASSERT_OK(cuEventCreate(&used, CU_EVENT_DISABLE_TIMING));
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < fairgv::harness::rounds(60); ++round) {
     CUresult code = CUDA_SUCCESS;
     const CUdeviceptr memory = allocate_in(stream_, 200 * kMiB, code);
     ASSERT_OK(code) << "round " << round;
@@ -136,7 +137,7 @@ TEST_F(Release, APoolOfTheProgramsOwnGivesBackAsTheDevicesDoes) {
   properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_};
   CUmemoryPool pool = nullptr;
   ASSERT_OK(cuMemPoolCreate(&pool, &properties));
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < fairgv::harness::rounds(60); ++round) {
     CUdeviceptr memory = 0;
     ASSERT_OK(cuMemAllocFromPoolAsync(&memory, 200 * kMiB, pool, stream_)) << "round " << round;
     use(memory, kMiB, stream_);
@@ -147,7 +148,7 @@ TEST_F(Release, APoolOfTheProgramsOwnGivesBackAsTheDevicesDoes) {
 }
 
 TEST_F(Release, AHostFunctionOnTheWayIsLetRun) {
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < fairgv::harness::rounds(60); ++round) {
     CUresult code = CUDA_SUCCESS;
     const CUdeviceptr memory = allocate_in(stream_, 200 * kMiB, code);
     ASSERT_OK(code) << "round " << round;
@@ -164,7 +165,7 @@ TEST_F(Release, EveryKindOfAllocationCountsOnWhatIsFreedAhead) {
   shape.Height = 3200;
   shape.Format = CU_AD_FORMAT_FLOAT;
   shape.NumChannels = 4;  // 200 MiB
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < fairgv::harness::rounds(20); ++round) {
     CUresult code = CUDA_SUCCESS;
     CUdeviceptr memory = allocate_in(stream_, 200 * kMiB, code);
     ASSERT_OK(code);
@@ -247,7 +248,7 @@ TEST_F(Release, UnderRandomUseNothingIsRefusedThatFits) {
     live -= freed.bytes;
     held.erase(held.begin() + static_cast<std::ptrdiff_t>(index));
   };
-  for (int round = 0; round < 600; ++round) {
+  for (int round = 0; round < fairgv::harness::rounds(600); ++round) {
     if (!held.empty() && pick(2) == 0) {
       release(pick(held.size() - 1));
       continue;

@@ -28,7 +28,8 @@ TEST_P(WorkloadThroughFairGV, HasTheRightResult) {
 
 INSTANTIATE_TEST_SUITE_P(Each, WorkloadThroughFairGV,
                          ::testing::Values("matrixMul", "BlackScholes", "hotspot", "srad", "scan",
-                                           "convolutionSeparable", "histogram", "computeLoop"),
+                                           "convolutionSeparable", "histogram", "cfd", "heartwall", "lavaMD",
+                                           "nw", "pathfinder", "computeLoop"),
                          [](const auto& test) { return std::string(test.param); });
 
 /// The tests that run on the bare driver as opencl_api_native and opencl_api_native_sub_devices, as a tenant.

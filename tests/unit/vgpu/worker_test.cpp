@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+#include "tests/harness/sanitized.hpp"
 #include "tests/unit/vgpu/executor_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -306,7 +307,7 @@ TEST_F(WorkerTest, NobodyStandsInForALoopThatHasEnded) {
 
 /// One thread plays the program and waits for each launch, one the driver's thread, and one the loop.
 TEST(WorkerThreads, EveryCallIsServedOnceWhoeverServesIt) {
-  constexpr int kRounds = 20'000;
+  constexpr int kRounds = harness::rounds(20'000);
   ring::Segment segment = small_segment();
   std::array<session::DeviceTurn, 1> turns{};
   FakeDevice device{turns[0]};

@@ -1,6 +1,7 @@
 #include "tools/fairgv/sim/figures.hpp"
 
 #include <fmt/core.h>
+#include <oneapi/tbb/task_group.h>
 
 #include <algorithm>
 #include <array>
@@ -22,14 +23,19 @@ using Rows = std::vector<sched::FigureRow>;
 
 struct Paper {
   const char* name;
-  Rows (*figures)(std::uint64_t seed);
+  Rows (*figures)(const sched::FigureRun& run);
 };
+
+/// gOver's customers come by themselves: a draw of random programs is a device.
+Rows gover_figures(const sched::FigureRun& run) {
+  return run.devices == 1 ? sched::gover_figures(run.seed) : sched::gover_figures(run.seed, run.devices);
+}
 
 constexpr std::array<Paper, 4> kPapers{{
     {"fairgv", sched::fairgv_figures},
     {"timegraph", sched::timegraph_figures},
     {"pegasus", sched::pegasus_figures},
-    {"gover", [](std::uint64_t seed) { return sched::gover_figures(seed); }},
+    {"gover", gover_figures},
 }};
 
 void print_table(const Rows& rows) {
@@ -57,19 +63,25 @@ std::string figure_papers() {
   return names;
 }
 
-int print_figures(const std::string& paper, std::uint64_t seed, bool json) {
-  Rows rows;
+int print_figures(const std::string& paper, const sched::FigureRun& run, bool json) {
+  std::array<Rows, kPapers.size()> of_papers;
   bool known = false;
-  for (const Paper& each : kPapers) {
-    if (paper != each.name && paper != "all") continue;
-    known = true;
-    std::ranges::copy(each.figures(seed), std::back_inserter(rows));
+  {
+    tbb::task_group group;  // as in sim.cpp
+    for (std::size_t i = 0; i < kPapers.size(); ++i) {
+      if (paper != kPapers[i].name && paper != "all") continue;
+      known = true;
+      group.run([&, i] { of_papers[i] = kPapers[i].figures(run); });
+    }
+    group.wait();
   }
   if (!known) {
     return fail(
         "sim", "there are no figures of '" + paper + "': " + guess_and_list(paper, figure_papers() + ", all"),
         kMisused);
   }
+  Rows rows;
+  for (const Rows& each : of_papers) std::ranges::copy(each, std::back_inserter(rows));
   if (json) {
     nlohmann::json list = nlohmann::json::array();
     for (const sched::FigureRow& row : rows) {

@@ -27,6 +27,7 @@ struct SimOptions {
   std::string csv;
   bool json = false;
   std::string figures;
+  std::size_t figure_tenants = 0;
 };
 
 Result<sched::SimulationSettings> settings_from(const SimOptions& options) {
@@ -63,7 +64,11 @@ std::vector<sched::SimulationResult> run_all(const std::vector<sched::Simulation
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 int sim(const SimOptions& options) {
-  if (!options.figures.empty()) return print_figures(options.figures, options.seed, options.json);
+  if (!options.figures.empty()) {
+    return print_figures(
+        options.figures,
+        {.seed = options.seed, .devices = options.devices, .tenants = options.figure_tenants}, options.json);
+  }
   auto settings = settings_from(options);
   if (!settings) return fail("sim", settings.error().message, kMisused);
   std::vector<std::string> policies = options.policies;
@@ -127,17 +132,23 @@ void add_sim(CLI::App& app, Action& action) {
   command->add_option("--seconds", options.seconds, "Simulated time")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1e6));
-  command->add_option("--devices", options.devices, "Every tenant runs on each")
+  command->add_option("--devices", options.devices, "Every tenant runs on each; of figures, each on one")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000));
   command->add_option("--seed", options.seed, "The same seed repeats a run exactly")->capture_default_str();
   command->add_option("--csv", options.csv, "Write a file with a line per device and tenant")
       ->type_name("FILE");
   command->add_flag("--json", options.json, "Everything as JSON instead of the table");
+  CLI::Option* const figures =
+      command
+          ->add_option("--figures", options.figures,
+                       "Rebuild the figures of a paper instead: " + figure_papers() + ", or all")
+          ->type_name("PAPER");
   command
-      ->add_option("--figures", options.figures,
-                   "Rebuild the figures of a paper instead: " + figure_papers() + ", or all")
-      ->type_name("PAPER");
+      ->add_option("--tenants", options.figure_tenants,
+                   "Of the figures, on all devices: copies of the experiment's, or sleepers beside them")
+      ->check(CLI::Range(1, 1'000'000))
+      ->needs(figures);
   command->callback([&action] { action = [] { return sim(options); }; });
 }
 

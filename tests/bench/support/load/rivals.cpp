@@ -58,14 +58,16 @@ Result<void> Rivals::Rival::start(CommandLine command) {
 }
 
 Result<Rivals> Rivals::start(const Tenancy& tenancy, const Placement& placement,
-                             const std::vector<Program>& tenants, const std::vector<Program>& on_driver) {
+                             const std::vector<Program>& tenants, const std::vector<Program>& on_driver,
+                             const std::string& name) {
   Rivals rivals;
   for (const Program& program : on_driver) {
-    Rival& rival = rivals.on_driver_.emplace_back(fmt::format(".driver{}", rivals.on_driver_.size()), false);
+    Rival& rival =
+        rivals.on_driver_.emplace_back(fmt::format(".{}driver{}", name, rivals.on_driver_.size()), false);
     FAIRGV_CHECK(rival.start(bare(program, placement)));
   }
   for (std::size_t i = 0; i < tenants.size(); ++i) {
-    Rival& rival = rivals.tenants_.emplace_back(fmt::format(".tenant{}", i), true);
+    Rival& rival = rivals.tenants_.emplace_back(fmt::format(".{}tenant{}", name, i), true);
     FAIRGV_CHECK(rival.start(tenancy.tenant(name_of(i), 1, tenants[i])));
   }
   return rivals;

@@ -21,9 +21,10 @@ using Program = std::vector<std::string>;  // and its arguments
 class Rivals {
  public:
   /// Starts all, one after the other; the tenants are tenant1, tenant2, ..., and of equal weight. Other
-  /// tenants of the daemon should have nothing to do.
+  /// tenants of the daemon should have nothing to do. Rivals that are there at once need names.
   static Result<Rivals> start(const harness::Tenancy& tenancy, const harness::Placement& placement,
-                              const std::vector<Program>& tenants, const std::vector<Program>& on_driver);
+                              const std::vector<Program>& tenants, const std::vector<Program>& on_driver,
+                              const std::string& name = {});
 
   /// The tenants, of that daemon, have these weights from now on, in their order.
   Result<void> weigh(const harness::Tenancy& tenancy, const std::vector<std::uint32_t>& weights) const;

@@ -87,10 +87,20 @@ TEST_F(Experiments, FairnessOfTwoPoliciesIsTabledAndDrawn) {
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0],
             "policy,program,min_max_ratio,min_max_lowest,min_max_highest,overhead,overhead_lowest,overhead_"
-            "highest,added_up,charged,charged_lowest,charged_highest,shares");
+            "highest,added_up,charged,charged_lowest,charged_highest,shares,completion");
   EXPECT_TRUE(rows[1].starts_with("fair,matrixMul,0.")) << rows[1];
   EXPECT_TRUE(rows[2].starts_with("fifo,matrixMul,0.")) << rows[2];
   expect_figure_of({">fair<", ">fifo<"});
+}
+
+TEST_F(Experiments, PinnedClientsOfTwoDevicesHaveSharesAndCompletionTimes) {
+  const auto rows = rows_of({"fair3", "--policies", "fair", "--programs", "matrixMul", "--pinned",
+                             "--devices", "2", "--pairs", "1"});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows[1].starts_with("fair,matrixMul,0.")) << rows[1];
+  const std::string last = rows[1].substr(rows[1].rfind(',') + 1);
+  EXPECT_EQ(std::count(last.begin(), last.end(), ';'), 2) << "a completion time for each weight: " << last;
+  EXPECT_GT(std::stod(last), 0);
 }
 
 TEST_F(Experiments, RunTimesBesideShortAndLongKernelsAreTabledAndDrawn) {

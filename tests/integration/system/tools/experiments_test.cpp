@@ -117,6 +117,33 @@ TEST_F(SystemExperiments, OverheadIsTabledAndDrawnBesideWhatWasPublishedOfGVirtu
   EXPECT_NE(figure.find("GVirtuS"), std::string::npos);
 }
 
+TEST_F(SystemExperiments, CallsAreTabledWithTheClassBesideThePapers) {
+  const auto table = table_of({"calls", "--programs", "hotspot,scan"});
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0], (Row{"program", "kernel_us", "asynchronous", "synchronous", "interactive",
+                           "looks_interactive", "paper_kernel_us", "paper_asynchronous", "paper_synchronous",
+                           "paper_interactive", "same_class"}));
+  for (const std::size_t row : {1U, 2U}) {
+    ASSERT_EQ(table[row].size(), 11U);
+    EXPECT_GT(std::stod(table[row][1]), 0);
+    EXPECT_GT(std::stod(table[row][2]), 0) << "calls were made";
+  }
+  EXPECT_EQ(table[1][0], "hotspot");
+  EXPECT_EQ(table[2][0], "scan");
+  // scan waits for each of its kernels, hotspot for a batch of them.
+  EXPECT_LT(std::stod(table[1][3]) / std::stod(table[1][2]), std::stod(table[2][3]) / std::stod(table[2][2]));
+  EXPECT_EQ(bench({"calls", "--programs", "computeLoop"}), 2) << "it is not in the paper's table";
+}
+
+TEST_F(SystemExperiments, WhatMeasuringEveryCommandCostsIsTabled) {
+  const auto table = table_of({"sampling", "--programs", "hotspot", "--seconds", "0.3", "--pairs", "1"});
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[0], (Row{"program", "cost_percent", "lowest", "highest"}));
+  ASSERT_EQ(table[1].size(), 4U);
+  EXPECT_EQ(table[1][0], "hotspot");
+  EXPECT_LT(std::stod(table[1][1]), 100);
+}
+
 TEST_F(SystemExperiments, AccountingIsTabledByProgramAndConditionBesideThePaper) {
   const auto table = table_of({"accounting", "--kernel-us", "50,400"});
   const std::vector<std::string> programs{

@@ -19,7 +19,7 @@ void print_row(const FigureRow& row) {
 TEST(TimeGraphFigures, EveryEffectHasThePapersSignAndOrder) {
   std::set<std::string> figures;
   for (std::uint64_t seed = 1; seed <= (harness::kSanitized ? 1 : 2); ++seed) {
-    for (const FigureRow& row : timegraph_figures(seed)) {
+    for (const FigureRow& row : timegraph_figures({.seed = seed})) {
       if (seed == 1) print_row(row);
       figures.insert(row.figure);
       EXPECT_TRUE(row.same) << row.figure << ", " << row.effect << ": published " << row.published
