@@ -116,7 +116,7 @@ json to_json(const Report::Tenant& tenant) {
           {"service", tenant.service},
           {"min_share", tenant.min_share},
           {"max_share", tenant.max_share},
-          {"timegraph", tenant.timegraph ? to_json(*tenant.timegraph) : json()}};
+          {"timegraph", tenant.timegraph ? to_json(*tenant.timegraph) : json()},
           {"host_weight", tenant.host_weight}};
 }
 
