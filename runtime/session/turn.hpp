@@ -112,6 +112,9 @@ struct alignas(64) TurnPromise {
   // Worker writes, before its state becomes wanting: the predicted time of the command for which it wants the
   // turn, in nanoseconds; 0: unknown. The dispatcher believes it within bounds only. Relaxed.
   std::atomic<std::uint64_t> next_cost_ns{0};
+  // Daemon writes, before the program hears of the session: not 0 if the program may not use the device.
+  // Relaxed: the program's first call comes after the daemon's welcome.
+  std::atomic<std::uint64_t> hidden{0};
 };
 
 struct TurnPromises {

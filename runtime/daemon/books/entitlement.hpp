@@ -1,7 +1,7 @@
 // How much of a device's time tenants were entitled to, summed up over time: while a tenant has sessions, its
 // guarantee, and of what is not guaranteed its weight over the weights of all tenants that have sessions. The
-// entitlements of all tenants add up to the time during which anybody had a session. It is the same on every
-// device, since every session may use every device. Ceilings are left out.
+// entitlements of all tenants add up to the time during which anybody had a session. Each device has its own,
+// since a session may use some devices only. Ceilings are left out.
 //
 // Costs nothing while nothing changes, whatever the number of tenants: it keeps how much one unit of weight
 // has been entitled to so far, and for each tenant where that stood when its weight last changed.
@@ -31,7 +31,7 @@ class Entitlement {
   void remove(TenantId id, Time now) { count(id, 0, 0, now); }
   /// In its life, until now.
   Duration of(TenantId id, Time now) const;
-  /// Its share of each device now, 0 to 1.
+  /// Its share of the device now, 0 to 1.
   double share(TenantId id) const;
   /// Of a daemon before this one.
   void restore(TenantId id, Duration before) { tenants_[id].sum = static_cast<double>(before.count()); }

@@ -197,13 +197,13 @@ void add_time(Families& families, const Books& books) {
           [](const TenantEntry&, const DeviceBooks& device) { return in_seconds(device.use.outside); });
   of_uses(families, books, "fairgv_entitled_seconds_total",
           "Device time that the tenant's weight promised while it had sessions", MetricType::Counter,
-          [](const TenantEntry& entry, const DeviceBooks&) { return in_seconds(entry.entitled); });
+          [](const TenantEntry&, const DeviceBooks& device) { return in_seconds(device.entitled); });
   of_uses(families, books, "fairgv_share_ratio",
           "The tenant's part of the device time that all used in the last half second", MetricType::Gauge,
           [](const TenantEntry&, const DeviceBooks& device) { return device.share; });
   of_uses(families, books, "fairgv_entitled_share_ratio",
           "The tenant's weight over the weights of all tenants that have sessions", MetricType::Gauge,
-          [](const TenantEntry& entry, const DeviceBooks&) { return entry.entitled_share; });
+          [](const TenantEntry&, const DeviceBooks& device) { return device.entitled_share; });
   of_uses(families, books, "fairgv_wait_seconds", "How long sessions waited for a turn on the device",
           MetricType::Histogram,
           [](const TenantEntry&, const DeviceBooks& device) { return device.use.waits; });
