@@ -54,8 +54,8 @@ CUresult Engine::open(Opened& opened) {
   if (!devices) return refuse("the worker of this process ended before it could say what devices it has");
   if (devices->code != CUDA_SUCCESS) return static_cast<CUresult>(devices->code);
   const char* const wanted = std::getenv("CUDA_VISIBLE_DEVICES");
-  auto ordinals = visible_devices(
-      wanted == nullptr ? std::nullopt : std::optional<std::string_view>(wanted), devices->devices);
+  auto ordinals = visible_devices(wanted == nullptr ? std::nullopt : std::optional<std::string_view>(wanted),
+                                  devices->devices);
   if (ordinals.empty()) return CUDA_ERROR_NO_DEVICE;
   std::vector<wire::cuda::DeviceFacts> visible;
   for (const std::uint32_t ordinal : ordinals) visible.push_back(devices->devices[ordinal]);
@@ -92,8 +92,8 @@ CUresult Engine::make_group(CUcontext owner, CUdevice device, bool primary, unsi
                             std::shared_ptr<cuda::StreamGroup>& group) {
   if (const CUresult fault = connection.fault(); fault != CUDA_SUCCESS) return fault;
   const wire::ObjectId id = connection.session().new_object();
-  const auto reply = connection.call(wire::cuda::CreateContext{
-      id, ordinals_[static_cast<std::size_t>(device)], primary ? 1U : 0U, flags});
+  const auto reply = connection.call(
+      wire::cuda::CreateContext{id, ordinals_[static_cast<std::size_t>(device)], primary ? 1U : 0U, flags});
   if (!reply) return connection.fault();
   // A refused id names nothing, and is lost: refusals of contexts are few.
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);

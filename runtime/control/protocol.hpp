@@ -193,7 +193,8 @@ struct Report {
 
     /// What is due to it of the device.
     double due(std::size_t device) const {
-      return device < use.size() && use[device].entitled_share >= 0 ? use[device].entitled_share : ideal_share;
+      return device < use.size() && use[device].entitled_share >= 0 ? use[device].entitled_share
+                                                                    : ideal_share;
     }
   };
   Daemon daemon;

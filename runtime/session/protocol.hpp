@@ -52,7 +52,8 @@ enum Feature : std::uint64_t {
   kIncludes = 1U << 5,
   /// The driver's output on the worker's standard error comes on the session's socket (DriverSays).
   kDriverMessages = 1U << 6,
-  /// The daemon may have chosen among the devices (Welcome::hidden_devices): the worker's lists of devices are
+  /// The daemon may have chosen among the devices (Welcome::hidden_devices): the worker's lists of devices
+  /// are
   /// without those that were not chosen, and another session of the same program may have others.
   kChosenDevices = 1U << 7,
 };

@@ -34,16 +34,16 @@ inline constexpr std::size_t kMostConnections = 1'024;
 
 /// [tenant."name"]: the administrator's rule for one tenant.
 struct TenantRule {
-  std::optional<std::uint32_t> weight{};          // pinned: what programs ask for is ignored
-  std::optional<std::uint32_t> max_weight{};      // caps what programs ask for
-  std::optional<sched::Reservation> min{};        // pinned, as the weight
-  std::optional<sched::Share> max{};              // a ceiling; programs may ask for less
-  std::optional<session::ServiceWish> service{};  // pinned
-  std::optional<sched::Share> allow_min{};        // the most that programs may ask for
-  std::optional<uid_t> uid{};                     // only this user may use the name
-  std::optional<MemorySize> memory{};             // the most that it may hold of a device
-  std::optional<MemorySize> memory_reserve{};     // kept free of others while it does not hold it
-  std::optional<DevicesWanted> devices{};         // that its programs may use
+  std::optional<std::uint32_t> weight{};           // pinned: what programs ask for is ignored
+  std::optional<std::uint32_t> max_weight{};       // caps what programs ask for
+  std::optional<sched::Reservation> min{};         // pinned, as the weight
+  std::optional<sched::Share> max{};               // a ceiling; programs may ask for less
+  std::optional<session::ServiceWish> service{};   // pinned
+  std::optional<sched::Share> allow_min{};         // the most that programs may ask for
+  std::optional<uid_t> uid{};                      // only this user may use the name
+  std::optional<MemorySize> memory{};              // the most that it may hold of a device
+  std::optional<MemorySize> memory_reserve{};      // kept free of others while it does not hold it
+  std::optional<DevicesWanted> devices{};          // that its programs may use
   std::optional<std::uint64_t> expected_memory{};  // bytes that it is expected to need on a device
   std::optional<std::uint32_t> session_limit{};
   std::string class_name{};  // the rest is as in [class."class_name"]; empty: none
@@ -96,7 +96,7 @@ struct DeviceRule {
   std::optional<MemorySize> memory{};  // to share out; none: all that the device has
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   std::optional<std::uint32_t>
-      wake_latency_us{};                   // of processors, while several want it; none: as the system likes
+      wake_latency_us{};  // of processors, while several want it; none: as the system likes
   // [device.N] only:
   std::optional<std::uint32_t> same_as{};    // see devices/hardware.hpp
   std::optional<std::uint64_t> speed{};      // sched::DeviceProfile::speed; none: as the driver says

@@ -1,5 +1,5 @@
-// The devices that the programs of a tenant may use, as the configuration says (`devices` in [tenants], [class]
-// and [tenant]), in the texts that people write:
+// The devices that the programs of a tenant may use, as the configuration says (`devices` in [tenants],
+// [class] and [tenant]), in the texts that people write:
 //
 //   all             every device that their workers see
 //   best            of each platform one, the one where the tenant's share is largest

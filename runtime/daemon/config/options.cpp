@@ -506,17 +506,18 @@ const ConfigOptions<DeviceRule>& device_options() {
           "are shared as one, by its rules. Its own number: it is hardware of its own (see Several "
           "drivers)."},
          field(&DeviceRule::same_as)});
+    rows.push_back({{"speed", IntegerType{1, sched::DeviceProfile::kMostSpeed}, "", Applies::new_programs,
+                     "compute units times their clock in MHz, as the driver says",
+                     "How fast the device is beside the others of its platform, where the daemon chooses "
+                     "among them (see "
+                     "Several devices)."},
+                    field(&DeviceRule::speed)});
     rows.push_back(
-        {{"speed", IntegerType{1, sched::DeviceProfile::kMostSpeed}, "", Applies::new_programs,
-          "compute units times their clock in MHz, as the driver says",
-          "How fast the device is beside the others of its platform, where the daemon chooses among them (see "
-          "Several devices)."},
-         field(&DeviceRule::speed)});
-    rows.push_back({{"bandwidth", BytesType{kLeastBandwidth, kMostBandwidth}, "bytes per second",
-                     Applies::new_programs, "unknown",
-                     "Between host and device, both ways: of devices that are worth the same to a tenant the one "
-                     "with more is chosen."},
-                    field(&DeviceRule::bandwidth)});
+        {{"bandwidth", BytesType{kLeastBandwidth, kMostBandwidth}, "bytes per second", Applies::new_programs,
+          "unknown",
+          "Between host and device, both ways: of devices that are worth the same to a tenant the one "
+          "with more is chosen."},
+         field(&DeviceRule::bandwidth)});
     return rows;
   }();
   return kOptions;
@@ -554,7 +555,8 @@ const ConfigOptions<TenantRule>& class_options() {
        devices_field(&TenantRule::devices)},
       {{"expected_memory", BytesType{kLeastExpected, kMostExpected}, "", Applies::new_programs,
         "only what the tenant holds counts",
-        "Memory that the tenant is expected to need on a device: the daemon chooses none that has less left for "
+        "Memory that the tenant is expected to need on a device: the daemon chooses none that has less left "
+        "for "
         "it, and counts it as taken from the program's start on (see Several devices)."},
        field(&TenantRule::expected_memory)},
       {{"session_limit", kSessions, "", Applies::new_programs, "as in [tenants]",

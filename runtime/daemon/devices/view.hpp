@@ -2,8 +2,8 @@
 //
 // The daemon has one table of devices for the whole host. A worker sees those that its user may open, in its
 // driver's order, and speaks of them by its own numbers; a view translates. A worker's view does not affect
-// the others': the table is only ever extended. Of the devices in a view some may be hidden from the session's
-// program, where the daemon has chosen among them: they keep their numbers.
+// the others': the table is only ever extended. Of the devices in a view some may be hidden from the
+// session's program, where the daemon has chosen among them: they keep their numbers.
 //
 // Pure logic.
 #pragma once

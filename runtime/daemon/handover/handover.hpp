@@ -44,8 +44,8 @@ struct HandedTenant {
   std::optional<MemorySize> set_memory{};
   TenantCounts counts{};
   std::vector<std::chrono::nanoseconds> entitled{};  // by device
-  std::vector<MemoryTotals> memory{};            // by device
-  std::vector<control::UsageAmounts> sampled{};  // by device, as in the usage store; empty: it is off
+  std::vector<MemoryTotals> memory{};                // by device
+  std::vector<control::UsageAmounts> sampled{};      // by device, as in the usage store; empty: it is off
   std::string class_name{};
   bool assigned = false;
   std::optional<control::Pause> paused{};

@@ -83,8 +83,9 @@ json to_json(const HandedTenant& tenant) {
                       {"watchdog", tenant.counts.watchdog},
                       {"violations", tenant.counts.violations}};
   // The first is for older daemons, for which it was the same on all devices.
-  object["entitled"] =
-      tenant.entitled.empty() ? 0 : number_of(*std::max_element(tenant.entitled.begin(), tenant.entitled.end()));
+  object["entitled"] = tenant.entitled.empty()
+                           ? 0
+                           : number_of(*std::max_element(tenant.entitled.begin(), tenant.entitled.end()));
   object["entitled_by_device"] = json::array();
   for (const auto& entitled : tenant.entitled) object["entitled_by_device"].push_back(number_of(entitled));
   object["memory"] = json::array();

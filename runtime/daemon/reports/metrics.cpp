@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -140,6 +141,27 @@ void add_devices(Families& families, const Sources& from) {
   each([&](std::uint32_t device) { return in_seconds(sharing[device].slice); });
   families.begin("fairgv_device_memory_bytes", "Memory that the device shares out", MetricType::Gauge);
   each([&](std::uint32_t device) { return limit_of(ledger.capacity(device)); });
+  families.begin("fairgv_device_sessions", "Sessions that may use the device", MetricType::Gauge);
+  std::vector<std::uint64_t> sessions(from.devices.size());
+  for (const auto& [id, session] : from.sessions.all()) {
+    if (session->stage != Session::Stage::running) continue;
+    std::set<std::uint32_t> hardware;
+    for (const std::uint32_t device : session->devices.shown())
+      hardware.insert(from.devices.hardware[device]);
+    for (const std::uint32_t device : hardware) ++sessions[device];
+  }
+  each([&](std::uint32_t device) { return sessions[device]; });
+  families.begin(
+      "fairgv_device_passed_over_total",
+      "How often the device could not take a session for which a device was chosen, by what it lacked",
+      MetricType::Counter);
+  const auto& refusals = from.placements.refusals();
+  for (std::uint32_t device = 0; device < refusals.size(); ++device) {
+    if (from.devices.is_elsewhere(device)) continue;
+    const std::string number = std::to_string(device);
+    families.add({{"device", number}, {"reason", "memory"}}, refusals[device].memory);
+    families.add({{"device", number}, {"reason", "guarantee"}}, refusals[device].guarantee);
+  }
   families.begin("fairgv_device_memory_used_bytes", "Memory of the device that all tenants hold",
                  MetricType::Gauge);
   each([&](std::uint32_t device) { return ledger.charged(device); });

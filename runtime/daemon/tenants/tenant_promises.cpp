@@ -25,8 +25,8 @@ Result<void> TenantRegistry::allows(const Tenant& tenant, const session::TenantW
                ": the administrator allows others (allow_class)"};
 }
 
-/// The devices on which the tenant's guarantee is, or would be, promised: all that its programs may use, but of
-/// those among which the daemon chooses only the ones where its sessions are.
+/// The devices on which the tenant's guarantee is, or would be, promised: all that its programs may use, but
+/// of those among which the daemon chooses only the ones where its sessions are.
 std::uint64_t TenantRegistry::promised_on(const DevicesWanted& wanted, std::uint64_t homes) const {
   return (wanted.best ? 0 : in_books(wanted.devices)) | homes;
 }
@@ -76,8 +76,8 @@ TenantRegistry::Promised TenantRegistry::promised() const {
   return {promised_to_others("").most(), rules_.promise_limit};
 }
 
-/// Whether the tenant's promises can be kept beside all others: on each device where it lives or may live, or,
-/// where the daemon is to choose its first, on one of those.
+/// Whether the tenant's promises can be kept beside all others: on each device where it lives or may live,
+/// or, where the daemon is to choose its first, on one of those.
 Result<void> TenantRegistry::fits(const Tenant& tenant) const {
   const sched::TenantAttributes& wanted = tenant.attributes;
   const sched::Share own = wanted.min.share();

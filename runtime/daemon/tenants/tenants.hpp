@@ -9,10 +9,10 @@
 // configuration; the default. So are a guarantee, a ceiling and a class of service, but a wish beyond what
 // the configuration allows is refused, since nobody asks for half of a promise. Guarantees of all tenants
 // that run, and those that the configuration pins, must fit into `promise_limit` on each device: a session
-// whose tenant's guarantee does not is refused, or its tenant becomes a batch tenant. A guarantee counts on the
-// devices where its tenant lives (set_homes()): on all that the tenant may use, but if the daemon chooses among
-// them, on those where its sessions are. A limit of memory is the limit that an
-// administrator has set, or else the smaller of the configuration's limit and the latest program's wish.
+// whose tenant's guarantee does not is refused, or its tenant becomes a batch tenant. A guarantee counts on
+// the devices where its tenant lives (set_homes()): on all that the tenant may use, but if the daemon chooses
+// among them, on those where its sessions are. A limit of memory is the limit that an administrator has set,
+// or else the smaller of the configuration's limit and the latest program's wish.
 //
 // Pure logic, not thread-safe: the server's thread owns it.
 #pragma once

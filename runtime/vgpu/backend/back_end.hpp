@@ -30,7 +30,7 @@ struct ServeSettings {
   std::set<std::string> never_slice{};  // functions whose launches must run whole
   MemoryAccount* memory = nullptr;      // outlives all commands; none: memory is not counted
   std::uint32_t object_limit = session::WorkerTuning{}.objects;  // that the program may have at a time
-  DeviceAccess access{};                // to the devices; default: to all
+  DeviceAccess access{};                                         // to the devices; default: to all
 };
 
 class BackEnd {

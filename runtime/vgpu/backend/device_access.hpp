@@ -1,6 +1,6 @@
 // The devices that the session's program may use: the daemon may have chosen some among those that the worker
-// sees (docs/SCHEDULING.md, Device choice). Lists that the program asks for leave the others out, and contexts
-// on them are refused, whatever front end the program has. They keep their numbers.
+// sees (docs/SCHEDULING.md, Device choice). Lists that the program asks for leave the others out, and
+// contexts on them are refused, whatever front end the program has. They keep their numbers.
 //
 // Any thread may ask. The daemon has written its choice before the program's first call.
 #pragma once
