@@ -1,6 +1,7 @@
 #include "runtime/daemon/session_table.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -199,7 +200,11 @@ void SessionTable::on_ready(Session& session, const session::WorkerReady& ready)
   session.devices = std::move(view).value();
   auto done = needs_.devices.placements().place(session, ready.nameable);
   if (done) done = admit(session);
-  if (!done) end(session, done.error().message);
+  if (!done) return end(session, done.error().message);
+  if (session.passed_over.empty()) return;
+  needs_.log.info(session.account, "session {} of tenant {}: device {} chosen, not {}", session.id.value,
+                  session.tenant_name, fmt::join(session.devices.shown(), ","),
+                  fmt::join(session.passed_over, ", not "));
 }
 
 void SessionTable::on_long_command(Session& session, const session::LongCommand& command) {
