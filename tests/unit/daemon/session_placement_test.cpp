@@ -14,7 +14,7 @@ namespace {
 using Numbers = std::vector<std::uint32_t>;
 using Lines = std::vector<std::string>;
 
-constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30;
 
 struct ChosenDevices : SessionTableTest {
   ChosenDevices() {
@@ -48,9 +48,9 @@ struct ChosenDevices : SessionTableTest {
     table.apply_configuration();
   }
 
-  session::DeviceDescription gpu{"Vendor", "gpu", 4, 2 * kGiB, "pci 1", 1'000};
-  session::DeviceDescription other_gpu{"Vendor", "gpu", 4, 2 * kGiB, "pci 2", 1'000};
-  session::DeviceDescription cpu{"Portable Computing Language", "cpu", 2, kGiB, "", 5'000};
+  session::DeviceDescription gpu{"Vendor", "gpu", 4, 2 * kGibibyte, "pci 1", 1'000};
+  session::DeviceDescription other_gpu{"Vendor", "gpu", 4, 2 * kGibibyte, "pci 2", 1'000};
+  session::DeviceDescription cpu{"Portable Computing Language", "cpu", 2, kGibibyte, "", 5'000};
   std::vector<Socket> clients;
   std::string welcome;
 };
@@ -110,14 +110,14 @@ TEST_F(ChosenDevices, DevicesThatTheProgramCannotNameAreNotChosen) {
 }
 
 TEST_F(ChosenDevices, ExpectedMemoryDecidesFromTheStartOn) {
-  house.config.tenants.by_name["big"].expected_memory = 2 * kGiB - 1;
+  house.config.tenants.by_name["big"].expected_memory = 2 * kGibibyte - 1;
   EXPECT_EQ(chosen_for("big"), Numbers({0}));
-  house.config.tenants.by_name["b"].expected_memory = kGiB;
+  house.config.tenants.by_name["b"].expected_memory = kGibibyte;
   EXPECT_EQ(chosen_for("b"), Numbers({1}));
-  house.config.tenants.by_name["c"].expected_memory = kGiB / 2;
+  house.config.tenants.by_name["c"].expected_memory = kGibibyte / 2;
   EXPECT_EQ(chosen_for("c"), Numbers({1})) << "the first would be better, but has no room";
   EXPECT_EQ(table.all().rbegin()->second->passed_over, Lines({"device 0: memory: 1 B of 2 GiB left"}));
-  house.config.tenants.by_name["d"].expected_memory = kGiB;
+  house.config.tenants.by_name["d"].expected_memory = kGibibyte;
   EXPECT_EQ(chosen_for("d"), Numbers());
   EXPECT_EQ(
       refusal(),
@@ -130,7 +130,7 @@ TEST_F(ChosenDevices, ExpectedMemoryDecidesFromTheStartOn) {
 
 TEST_F(ChosenDevices, MemoryThatIsReservedForOthersIsNoRoom) {
   house.config.tenants.by_name["keeper"] = {.memory_reserve = MemorySize{0, 75}};
-  house.config.tenants.by_name["b"].expected_memory = kGiB;
+  house.config.tenants.by_name["b"].expected_memory = kGibibyte;
   configure();
   EXPECT_EQ(chosen_for("b"), Numbers());
   EXPECT_NE(refusal().find("device 1: memory: 512 MiB of 2 GiB left"), std::string::npos) << refusal();
@@ -221,7 +221,7 @@ TEST_F(ChosenDevices, TheSameHardwareIsChosenAsTheFirstDeviceOfThePlatform) {
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(session->devices.shown(), Numbers({0, 2}));
   session::DeviceDescription elsewhere = cpu;
-  elsewhere.platform = "Another driver's";
+  elsewhere.platform = "Another driver";
   const Session* const other = join("b", {elsewhere});
   ASSERT_NE(other, nullptr);
   EXPECT_EQ(other->devices.shown(), Numbers({3}));
@@ -251,7 +251,7 @@ TEST_F(ChosenDevices, ReportsShowThem) {
   EXPECT_EQ(prospect.lines,
             Lines({"device 0 now, 50.0% of it to be expected", "not device 1: 50.0% of it to be expected"}));
   EXPECT_FALSE(prospect.refusal);
-  const auto refused = house.devices.placements().prospect("c", {.best = true}, {.memory = 3 * kGiB});
+  const auto refused = house.devices.placements().prospect("c", {.best = true}, {.memory = 3 * kGibibyte});
   ASSERT_TRUE(refused.refusal);
   EXPECT_EQ(refused.refusal->message,
             "no device can take a program of tenant 'c': device 0: memory: 2 GiB of 2 GiB left; device 1: "

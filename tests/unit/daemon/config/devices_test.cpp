@@ -7,19 +7,19 @@
 namespace fairgv::daemon {
 namespace {
 
-DevicesWanted parsed(const std::string& text) {
+DevicesWanted wanted_in(const std::string& text) {
   const auto wanted = parse_devices_wanted(text);
   EXPECT_TRUE(wanted) << text;
   return wanted ? wanted.value() : DevicesWanted{};
 }
 
 TEST(DevicesWanted, AreReadAndWrittenInTheSameTexts) {
-  EXPECT_TRUE(parsed("all").all());
-  EXPECT_EQ(parsed("best"), (DevicesWanted{.best = true}));
-  EXPECT_EQ(parsed("0,2-3"), (DevicesWanted{false, 0b1101}));
-  EXPECT_EQ(parsed("best:1-2"), (DevicesWanted{true, 0b0110}));
+  EXPECT_TRUE(wanted_in("all").all());
+  EXPECT_EQ(wanted_in("best"), (DevicesWanted{.best = true}));
+  EXPECT_EQ(wanted_in("0,2-3"), (DevicesWanted{false, 0b1101}));
+  EXPECT_EQ(wanted_in("best:1-2"), (DevicesWanted{true, 0b0110}));
   for (const char* const text : {"all", "best", "0", "0,2-4", "best:1,2", "62"})
-    EXPECT_EQ(to_text(parsed(text)), text);
+    EXPECT_EQ(to_text(wanted_in(text)), text);
 }
 
 TEST(DevicesWanted, AnythingElseIsRefusedWithWhatMayBeSaid) {
