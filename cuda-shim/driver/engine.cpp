@@ -9,7 +9,7 @@
 #include "cuda-shim/api/driver.hpp"
 #include "cuda-shim/api/objects.hpp"
 #include "cuda-shim/driver/storage.hpp"
-#include "cuda-shim/driver/visible.hpp"
+#include "cuda-shim/driver/devices/visible.hpp"
 #include "runtime/base/page.hpp"
 #include "runtime/session/client/arena_remark.hpp"
 #include "runtime/session/client/standard_error.hpp"

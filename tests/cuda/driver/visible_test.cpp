@@ -1,5 +1,5 @@
 // CUDA_VISIBLE_DEVICES over the devices that the worker shows.
-#include "cuda-shim/driver/visible.hpp"
+#include "cuda-shim/driver/devices/visible.hpp"
 
 #include <gtest/gtest.h>
 

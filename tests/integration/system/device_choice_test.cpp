@@ -225,6 +225,27 @@ TEST_F(DeviceChoice, ARestartKeepsEverySessionWhereItIs) {
   EXPECT_EQ(devices_of("carol"), of_bob);
 }
 
+TEST_F(DeviceChoice, AProgramThatLosesItsSessionMayFindAnotherDeviceThen) {
+  start("[tenants]\ndevices = \"best\"\n[tenant.bob]\ndevices = \"0\"\nweight = 9\n");
+  auto alice = harness::Child::start(tenancy->tenant("alice", 1, {harness::beside("opencl_devices")}));
+  ASSERT_TRUE(alice);
+  std::vector<std::string> lines;
+  const auto says = [&](const std::string& line) {
+    return eventually([&] {
+      for (std::string& each : alice->read_lines()) lines.push_back(std::move(each));
+      return alice->ended() || std::find(lines.begin(), lines.end(), line) != lines.end();
+    });
+  };
+  ASSERT_TRUE(says("begun 0"));
+  EXPECT_EQ(devices_of("alice"), Numbers({0}));
+  const auto bob = connect("bob");
+  ASSERT_TRUE(bob);
+  EXPECT_EQ(fairgv({"kill", "alice"}).status, 0);
+  ASSERT_TRUE(says("right 42"));
+  EXPECT_EQ(lines, (std::vector<std::string>{"devices 1", "begun 0", "same -2", "other 1", "right 42"}));
+  EXPECT_EQ(alice->wait(), 0);
+}
+
 TEST_F(DeviceChoice, AReloadHoldsForProgramsThatStartAfterwards) {
   start("");
   const auto before = connect("alice");

@@ -1,6 +1,7 @@
 // Sessions for which the daemon chooses devices: which they get, and that all others are hidden from them.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -235,6 +236,28 @@ TEST_F(ChosenDevices, TheHandoverHasWhatIsHiddenAndWhy) {
   EXPECT_EQ(handed.devices, Numbers({0, 1}));
   EXPECT_EQ(handed.hidden, 0b01U);
   EXPECT_EQ(handed.passed_over, Lines({"device 0: 50.0% of it to be expected"}));
+  Handover handover;
+  handover.sessions.push_back(handed);
+  const auto read = parse_handover(to_text(handover));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->sessions.at(0).hidden, handed.hidden);
+  EXPECT_EQ(read->sessions.at(0).passed_over, handed.passed_over);
+}
+
+TEST(Handover, WhatIsDueIsOfEachDeviceAndWasTheSameOnAllForAnOlderDaemon) {
+  using std::chrono::nanoseconds;
+  Handover handover;
+  handover.tenants.push_back({.name = "a", .books = {}, .entitled = {nanoseconds(7), nanoseconds(3)}});
+  const std::string text = to_text(handover);
+  const auto read = parse_handover(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->tenants.at(0).entitled, handover.tenants[0].entitled);
+  auto older = nlohmann::json::parse(text);
+  EXPECT_EQ(older["tenants"][0].erase("entitled_by_device"), 1u);
+  const auto of_older = parse_handover(older.dump());
+  ASSERT_TRUE(of_older) << of_older.error().message;
+  EXPECT_EQ(of_older->tenants.at(0).entitled.at(0), nanoseconds(7));
+  EXPECT_EQ(of_older->tenants.at(0).entitled.at(1), nanoseconds(7));
 }
 
 TEST_F(ChosenDevices, ReportsShowThem) {

@@ -1,4 +1,4 @@
-#include "cuda-shim/driver/visible.hpp"
+#include "cuda-shim/driver/devices/visible.hpp"
 
 #include <algorithm>
 #include <charconv>
