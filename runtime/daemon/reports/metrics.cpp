@@ -155,12 +155,13 @@ void add_devices(Families& families, const Sources& from) {
       "fairgv_device_passed_over_total",
       "How often the device could not take a session for which a device was chosen, by what it lacked",
       MetricType::Counter);
-  const auto& refusals = from.placements.refusals();
-  for (std::uint32_t device = 0; device < refusals.size(); ++device) {
+  const auto& all = from.placements.refusals();  // shorter where nothing was chosen yet
+  for (std::uint32_t device = 0; device < from.devices.size(); ++device) {
     if (from.devices.is_elsewhere(device)) continue;
+    const Placements::Refusals refusals = device < all.size() ? all[device] : Placements::Refusals{};
     const std::string number = std::to_string(device);
-    families.add({{"device", number}, {"reason", "memory"}}, refusals[device].memory);
-    families.add({{"device", number}, {"reason", "guarantee"}}, refusals[device].guarantee);
+    families.add({{"device", number}, {"reason", "memory"}}, refusals.memory);
+    families.add({{"device", number}, {"reason", "guarantee"}}, refusals.guarantee);
   }
   families.begin("fairgv_device_memory_used_bytes", "Memory of the device that all tenants hold",
                  MetricType::Gauge);

@@ -237,6 +237,8 @@ TEST_F(ChosenDevices, TheHandoverHasWhatIsHiddenAndWhy) {
   EXPECT_EQ(handed.hidden, 0b01U);
   EXPECT_EQ(handed.passed_over, Lines({"device 0: 50.0% of it to be expected"}));
   Handover handover;
+  handover.listener = 7;
+  handover.lock = 8;
   handover.sessions.push_back(handed);
   const auto read = parse_handover(to_text(handover));
   ASSERT_TRUE(read) << read.error().message;
@@ -247,11 +249,15 @@ TEST_F(ChosenDevices, TheHandoverHasWhatIsHiddenAndWhy) {
 TEST(Handover, WhatIsDueIsOfEachDeviceAndWasTheSameOnAllForAnOlderDaemon) {
   using std::chrono::nanoseconds;
   Handover handover;
-  handover.tenants.push_back({.name = "a", .books = {}, .entitled = {nanoseconds(7), nanoseconds(3)}});
+  handover.listener = 7;
+  handover.lock = 8;
+  HandedTenant& tenant = handover.tenants.emplace_back();
+  tenant.name = "a";
+  tenant.entitled = {nanoseconds(7), nanoseconds(3)};
   const std::string text = to_text(handover);
   const auto read = parse_handover(text);
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->tenants.at(0).entitled, handover.tenants[0].entitled);
+  EXPECT_EQ(read->tenants.at(0).entitled, tenant.entitled);
   auto older = nlohmann::json::parse(text);
   EXPECT_EQ(older["tenants"][0].erase("entitled_by_device"), 1u);
   const auto of_older = parse_handover(older.dump());
