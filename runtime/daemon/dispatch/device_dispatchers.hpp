@@ -96,7 +96,10 @@ class DeviceDispatchers {
   void at_places(SessionId id, Visit visit) {
     const Member* const member = find(id);
     if (member == nullptr) return;
-    for (const std::uint32_t device : member->devices.shown()) visit(of(device), PlaceId(id, device));
+    for (std::size_t i = 0; i < member->devices.size(); ++i) {
+      const std::uint32_t device = member->devices.host(i);
+      if (!member->devices.hides(i)) visit(of(device), PlaceId(id, device));
+    }
   }
 
   // -- tenants
