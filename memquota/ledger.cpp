@@ -93,13 +93,21 @@ std::uint64_t Ledger::below_limit(const Account& account, std::uint32_t device) 
 }
 
 std::uint64_t Ledger::room(const Account& account, std::uint32_t device) const {
-  const std::uint64_t free = without(capacities_[device], charged_[device]);
-  if (reserved(device) > capacities_[device]) return free;
-  std::uint64_t kept = 0;  // kept for others
+  return without(without(capacities_[device], charged_[device]), kept_from(&account, device));
+}
+
+std::uint64_t Ledger::kept_from(const Account* account, std::uint32_t device) const {
+  if (reserved(device) > capacities_[device]) return 0;
+  std::uint64_t kept = 0;
   for (const auto& [name, other] : accounts_) {
-    if (&other != &account) kept = saturating_sum(kept, other.positions[device].unused_reserve());
+    if (&other != account) kept = saturating_sum(kept, other.positions[device].unused_reserve());
   }
-  return without(free, kept);
+  return kept;
+}
+
+std::uint64_t Ledger::kept_from(const std::string& tenant, std::uint32_t device) const {
+  const auto found = accounts_.find(tenant);
+  return kept_from(found == accounts_.end() ? nullptr : &found->second, device);
 }
 
 bool Ledger::has_devices(DeviceSet devices) const {

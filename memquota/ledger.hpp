@@ -88,6 +88,8 @@ class Ledger {
   std::uint64_t charged(const std::string& tenant, std::uint32_t device) const;
   std::uint64_t charged(SessionKey session, std::uint32_t device) const;
   Allowance allowance(const std::string& tenant, std::uint32_t device) const;
+  /// Bytes of the device that others have reserved and not used: the tenant cannot have them.
+  std::uint64_t kept_from(const std::string& tenant, std::uint32_t device) const;
   /// The largest charge that the session would be granted on the device now.
   std::uint64_t left(SessionKey session, std::uint32_t device) const;
 
@@ -112,6 +114,7 @@ class Ledger {
   /// The most that `account` can get in addition, by each of the two rules.
   std::uint64_t below_limit(const Account& account, std::uint32_t device) const;
   std::uint64_t room(const Account& account, std::uint32_t device) const;
+  std::uint64_t kept_from(const Account* account, std::uint32_t device) const;
   bool has_devices(DeviceSet devices) const;
 
   std::vector<std::uint64_t> capacities_;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 
 #include "cuda-shim/api/context.hpp"
 #include "cuda-shim/api/driver.hpp"
 #include "cuda-shim/api/objects.hpp"
 #include "cuda-shim/driver/storage.hpp"
+#include "cuda-shim/driver/devices/visible.hpp"
 #include "runtime/base/page.hpp"
 #include "runtime/session/client/arena_remark.hpp"
 #include "runtime/session/client/standard_error.hpp"
@@ -51,8 +53,14 @@ CUresult Engine::open(Opened& opened) {
   auto devices = connection->call(wire::cuda::GetDevices{});
   if (!devices) return refuse("the worker of this process ended before it could say what devices it has");
   if (devices->code != CUDA_SUCCESS) return static_cast<CUresult>(devices->code);
-  if (devices->devices.empty()) return CUDA_ERROR_NO_DEVICE;
-  opened = {std::move(connection), std::move(*devices)};
+  const char* const wanted = std::getenv("CUDA_VISIBLE_DEVICES");
+  auto ordinals = visible_devices(wanted == nullptr ? std::nullopt : std::optional<std::string_view>(wanted),
+                                  devices->devices);
+  if (ordinals.empty()) return CUDA_ERROR_NO_DEVICE;
+  std::vector<wire::cuda::DeviceFacts> visible;
+  for (const std::uint32_t ordinal : ordinals) visible.push_back(devices->devices[ordinal]);
+  devices->devices = std::move(visible);
+  opened = {std::move(connection), std::move(*devices), std::move(ordinals)};
   return CUDA_SUCCESS;
 }
 
@@ -62,6 +70,7 @@ Engine::Engine(Opened opened)
       staging_(connection),
       scheduler_(connection, staging_),
       devices_(std::move(opened.devices)),
+      ordinals_(std::move(opened.ordinals)),
       descriptions_(describe(devices_, connection.session().facts().memory_limits)),
       shares_addresses_(devices_.arena_is_shared != 0 && connection.session().segment().at_wanted_address()) {
 }
@@ -84,7 +93,7 @@ CUresult Engine::make_group(CUcontext owner, CUdevice device, bool primary, unsi
   if (const CUresult fault = connection.fault(); fault != CUDA_SUCCESS) return fault;
   const wire::ObjectId id = connection.session().new_object();
   const auto reply = connection.call(
-      wire::cuda::CreateContext{id, static_cast<std::uint32_t>(device), primary ? 1U : 0U, flags});
+      wire::cuda::CreateContext{id, ordinals_[static_cast<std::size_t>(device)], primary ? 1U : 0U, flags});
   if (!reply) return connection.fault();
   // A refused id names nothing, and is lost: refusals of contexts are few.
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);

@@ -19,7 +19,8 @@ class Engine final : public cuda::Engine {
  public:
   struct Opened {
     std::unique_ptr<Connection> connection;
-    wire::cuda::DevicesReply devices;
+    wire::cuda::DevicesReply devices;     // those that the program sees
+    std::vector<std::uint32_t> ordinals;  // the worker's, of each
   };
 
   /// Connects to the daemon. CUDA_ERROR_NO_DEVICE: there is no daemon, or it has no CUDA device; one line on
@@ -96,6 +97,7 @@ class Engine final : public cuda::Engine {
   StagingPool staging_;
   Scheduler scheduler_;
   const wire::cuda::DevicesReply devices_;
+  const std::vector<std::uint32_t> ordinals_;  // the worker's, by the program's
   const std::vector<DeviceDescription> descriptions_;
   const bool shares_addresses_;  // an address in the arena means the same here and in the worker
 };

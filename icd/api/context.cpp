@@ -44,6 +44,10 @@ Outcome<cl_context> make_context(std::vector<Device*> devices, ContextProperties
   // Sub-devices are lost with the worker that has split them off.
   const auto elsewhere = [&](const Device* device) { return device->connection() != connection; };
   if (std::any_of(devices.begin(), devices.end(), elsewhere)) return CL_DEVICE_NOT_AVAILABLE;
+  // The worker would refuse them, too, but not before the first command.
+  const auto& facts = connection->session().facts();
+  const auto hidden = [&](const Device* device) { return !facts.may_use(device->root().index()); };
+  if (std::any_of(devices.begin(), devices.end(), hidden)) return CL_DEVICE_NOT_AVAILABLE;
   return Ref<Context>::make(*connection, std::move(devices), std::move(properties.list)).publish();
 }
 

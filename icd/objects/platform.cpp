@@ -131,15 +131,19 @@ wire::InfoReply Platform::adapt(cl_platform_info param, session::Names names, wi
 }
 
 cl_int Platform::find_devices(cl_device_type type, std::vector<Device*>& found) {
+  Connection* const connection = Connection::get();
+  const bool chosen = connection != nullptr && connection->session().facts().hidden_devices != 0;
   const auto ask = [&]() -> std::optional<wire::InfoReply> {
-    Connection* const connection = Connection::get_live();
-    if (connection == nullptr) return std::nullopt;
-    const auto devices = connection->call(wire::GetDevicesOfType{index_, type});
+    Connection* const live = Connection::get_live();
+    if (live == nullptr) return std::nullopt;
+    const auto devices = live->call(wire::GetDevicesOfType{index_, type});
     if (!devices) return std::nullopt;
     const auto bytes = std::as_bytes(std::span(devices->devices));
     return wire::InfoReply{devices->error, {bytes.begin(), bytes.end()}};
   };
-  const wire::InfoReply* const reply = devices_of_type_.get(type, ask);
+  std::optional<wire::InfoReply> fresh;
+  if (chosen) fresh = ask();
+  const wire::InfoReply* const reply = chosen ? (fresh ? &*fresh : nullptr) : devices_of_type_.get(type, ask);
   if (reply == nullptr) return kSessionLost;
   for (std::size_t at = 0; at + sizeof(wire::DeviceIndex) <= reply->value.size();
        at += sizeof(wire::DeviceIndex)) {

@@ -37,7 +37,8 @@ class Platform : public Object<Platform> {
 
   /// Puts the devices of a type into `found`, whatever the type's bits, or returns the error. The driver
   /// decides which devices these are (OpenCL 3.0, 4.2, leaves it the default device and every bit that it
-  /// does not name) and is asked once for each type.
+  /// does not name) and is asked once for each type. If the daemon has chosen among the devices, the worker
+  /// is asked each time: its answer is without the others, and a later session may have others.
   cl_int find_devices(cl_device_type type, std::vector<Device*>& found);
 
   /// clGetPlatformInfo. A repeated question is answered in line.

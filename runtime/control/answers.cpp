@@ -75,6 +75,8 @@ std::string to_text(const WhoAmI& who) {
                         {"max", who.max},
                         {"service", who.service},
                         {"memory_limits", who.memory_limits},
+                        {"devices", who.devices},
+                        {"device_choice", who.device_choice},
                         {"refusal", json_of(who.refusal)},
                         {"administrator", who.administrator}});
 }
@@ -97,6 +99,8 @@ Result<WhoAmI> parse_whoami(std::string_view text) {
   who.max = text_if_any(fields, "max").value_or("");
   who.service = text_if_any(fields, "service").value_or("");
   who.memory_limits = fields.integers("memory_limits", kMostLines);
+  who.devices = text_if_any(fields, "devices").value_or("");
+  if (fields.has("device_choice")) who.device_choice = texts_of(fields, "device_choice");
   who.refusal = text_if_any(fields, "refusal");
   who.administrator = fields.boolean("administrator");
   if (!fields.ok()) return fields.error();

@@ -45,7 +45,10 @@ struct WhoAmI {
   std::string max{};
   std::string service{};
   std::vector<std::uint64_t> memory_limits;  // bytes by device; empty: no device is known yet
-  std::optional<std::string> refusal;        // why a program would not be served
+  std::string devices{};                     // that it may use: "all", "best", "0,2"; empty: an older daemon
+  /// Where the daemon chooses: what it would choose now and why nothing else, a line each.
+  std::vector<std::string> device_choice{};
+  std::optional<std::string> refusal;  // why a program would not be served
   bool administrator = false;
 };
 

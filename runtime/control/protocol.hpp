@@ -122,6 +122,8 @@ struct Report {
     std::vector<std::uint64_t> memory_used{};     // by device, in bytes
     bool compiles = false;                        // something is compiled for its program
     std::string waits_for{};                      // a reason of session/turn_wait.hpp; empty: none waits
+    std::vector<std::uint32_t> devices{};         // that its program may use
+    std::vector<std::string> passed_over{};       // why others were not chosen, a line for each device
   };
   /// A session that did not end by itself: its worker crashed, it was killed for what it did, or by a user.
   struct Kill {
@@ -138,6 +140,7 @@ struct Report {
     std::uint64_t device_time_ns = 0;
     std::uint64_t outside_ns = 0;   // of it, charged for processors of a CPU device used without a turn
     std::uint64_t entitled_ns = 0;  // what was due to it, summed up while it had sessions
+    double entitled_share = -1;     // what is due to it now; below 0: an older daemon
     double share = 0;               // now
     std::uint32_t queue = 0;        // sessions with work now: they wait for the device or use it
     std::uint32_t interactive = 0;  // sessions that are woken with their turns
@@ -180,7 +183,9 @@ struct Report {
     std::vector<Session> sessions;
     std::vector<std::uint64_t> device_time_ns;  // by device
     std::vector<double> share;                  // by device
-    double ideal_share = 0;  // its guarantee, and by weight a part of what is not, up to its ceiling
+    /// Its guarantee, and by weight a part of what is not guaranteed, up to its ceiling: of the device of
+    /// which it is most.
+    double ideal_share = 0;
     std::uint64_t commands = 0;
     std::uint64_t launches = 0;
     std::uint64_t samples = 0;
@@ -203,7 +208,13 @@ struct Report {
     double min_share = 0;  // of each device, 0 to 1
     double max_share = 1;
     std::optional<TimeGraphTask> timegraph{};  // if a device has the policy of that name
-    std::uint32_t host_weight = 0;  // cpu.weight of its programs; 0: an older daemon
+    std::uint32_t host_weight = 0;             // cpu.weight of its programs; 0: an older daemon
+
+    /// What is due to it of the device.
+    double due(std::size_t device) const {
+      return device < use.size() && use[device].entitled_share >= 0 ? use[device].entitled_share
+                                                                    : ideal_share;
+    }
   };
   Daemon daemon;
   std::vector<Device> devices;

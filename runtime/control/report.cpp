@@ -29,7 +29,9 @@ json to_json(const Report::Session& session) {
           {"device_time_ns", session.device_time_ns},
           {"memory_used", session.memory_used},
           {"compiles", session.compiles},
-          {"waits_for", session.waits_for}};
+          {"waits_for", session.waits_for},
+          {"devices", session.devices},
+          {"passed_over", session.passed_over}};
 }
 
 json to_json(const Report::TimeGraphTask& task) {
@@ -63,6 +65,7 @@ json to_json(const Report::Use& use) {
   return {{"device_time_ns", use.device_time_ns},
           {"outside_ns", use.outside_ns},
           {"entitled_ns", use.entitled_ns},
+          {"entitled_share", use.entitled_share},
           {"share", use.share},
           {"queue", use.queue},
           {"interactive", use.interactive},
@@ -145,6 +148,13 @@ Result<Report::Session> session_from(json object) {
   if (fields.has("compiles")) session.compiles = fields.boolean("compiles");
   if (fields.has("waits_for"))
     session.waits_for = printable(fields.string("waits_for", kLongestText), kLongestText);
+  if (fields.has("devices")) {
+    for (const std::uint64_t device : fields.integers("devices", kLongestList))
+      session.devices.push_back(static_cast<std::uint32_t>(device));
+    for (const json& each : fields.list("passed_over", kLongestList)) {
+      if (each.is_string()) session.passed_over.push_back(printable(each.get<std::string>(), kLongestText));
+    }
+  }
   if (!fields.ok()) return fields.error();
   return session;
 }
@@ -169,6 +179,7 @@ Result<Report::Use> use_from(json object) {
   use.device_time_ns = fields.integer("device_time_ns");
   if (fields.has("outside_ns")) use.outside_ns = fields.integer("outside_ns");
   use.entitled_ns = fields.integer("entitled_ns");
+  if (fields.has("entitled_share")) use.entitled_share = fields.number("entitled_share");
   use.share = fields.number("share");
   use.queue = fields.integer32("queue");
   use.interactive = fields.integer32("interactive");

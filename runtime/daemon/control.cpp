@@ -23,6 +23,17 @@ std::string outcome(const Result<Adjustments::Warnings>& done) {
   return done ? control::success_text(done.value()) : control::failure_text(done.error().message);
 }
 
+/// As the answer has them, which is in the texts that people write.
+sched::TenantAttributes attributes_of(const control::WhoAmI& who) {
+  sched::TenantAttributes attributes;
+  attributes.weight = std::max(who.weight, session::kMinWeight);
+  if (const auto min = session::parse_min(who.min, "min")) attributes.min = min.value();
+  if (const auto max = session::parse_max(who.max, "max")) attributes.max = max.value();
+  if (const auto service = session::parse_service(who.service, "class"))
+    attributes.service = service->service;
+  return attributes;
+}
+
 std::string outcome(const Result<void>& done) {
   return done ? control::success_text() : control::failure_text(done.error().message);
 }
@@ -120,6 +131,13 @@ std::string Control::whoami(const control::ControlRequest& request, const Contro
     const auto& limit = rule.memory.value_or(needs_.config.tenants.default_memory);
     who.memory_limits.push_back(std::min(limit.of(capacity), capacity));
   }
+  const DevicesWanted devices = rule.devices.value_or(needs_.config.tenants.devices);
+  who.devices = to_text(devices);
+  if (who.refusal) return to_text(who);
+  const auto prospect = needs_.sources.placements.prospect(
+      who.tenant, devices, {.attributes = attributes_of(who), .memory = rule.expected_memory.value_or(0)});
+  who.device_choice = prospect.lines;
+  if (prospect.refusal) who.refusal = prospect.refusal->message;
   return to_text(who);
 }
 

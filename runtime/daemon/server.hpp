@@ -58,7 +58,9 @@ class Server {
   Result<void> watch_everything();
   void count_descriptors();
   Estate estate() { return {*dispatch_, tenancies_, devices_, sessions_, usage_, life_}; }
-  Sources sources() { return {dispatch_->looks(), tenancies_, devices_.table(), sessions_.sessions()}; }
+  Sources sources() {
+    return {dispatch_->looks(), tenancies_, devices_.table(), sessions_.sessions(), devices_.placements()};
+  }
   void on_signal();
   void reload_on_signal();
   /// Reads the configuration again and applies it. On an Error (a line for each mistake) nothing changes.

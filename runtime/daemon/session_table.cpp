@@ -1,6 +1,7 @@
 #include "runtime/daemon/session_table.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -47,7 +48,7 @@ SessionTable::SessionTable(const Needs& needs)
       suspensions_(needs.tenancies.registry(), needs.dispatch, needs.log),
       processors_(needs.dispatch),
       host_weights_(needs.dispatch, needs.tenancies),
-      departures_(needs.dispatch, needs.tenancies, needs.log) {}
+      departures_(needs.dispatch, needs.tenancies, needs.devices.placements(), needs.log) {}
 
 Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer, Socket& client) {
   const Account account = needs_.entrance.account_of(peer, client.fd());
@@ -86,6 +87,7 @@ void SessionTable::tell_slicing_floor(Session& session) const {
 }
 
 void SessionTable::apply_configuration() {
+  needs_.devices.placements().configure(sessions_);
   for (const auto& [id, session] : sessions_.all()) tell_slicing_floor(*session);
 }
 
@@ -205,7 +207,13 @@ void SessionTable::on_ready(Session& session, const session::WorkerReady& ready)
   auto view = needs_.devices.see(session.account, ready.devices, sessions_);
   if (!view) return end(session, view.error().message);
   session.devices = std::move(view).value();
-  if (auto done = admit(session); !done) end(session, done.error().message);
+  auto done = needs_.devices.placements().place(session, ready.nameable);
+  if (done) done = admit(session);
+  if (!done) return end(session, done.error().message);
+  if (session.passed_over.empty()) return;
+  needs_.log.info(session.account, "session {} of tenant {}: device {} chosen, not {}", session.id.value,
+                  session.tenant_name, fmt::join(session.devices.shown(), ","),
+                  fmt::join(session.passed_over, ", not "));
 }
 
 void SessionTable::on_long_command(Session& session, const session::LongCommand& command) {
@@ -261,9 +269,10 @@ session::Welcome SessionTable::welcome_of(const Session& session) const {
   welcome.weight = needs_.tenancies.attributes_of(session.tenant).weight;
   welcome.names = needs_.config.driver_names ? session::Names::driver : session::Names::fairgv;
   if (session.output) welcome.features |= session::kKernelOutput;
-  welcome.features |=
-      session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda |
-                          session::kMemoryWaits | session::kIncludes | session::kDriverMessages);
+  welcome.features |= session.features &
+                      (session::kQuietSlots | session::kMemoryQuota | session::kCuda | session::kMemoryWaits |
+                       session::kIncludes | session::kDriverMessages | session::kChosenDevices);
+  welcome.hidden_devices = session.devices.hidden();
   if ((welcome.features & session::kMemoryQuota) != 0) {
     welcome.memory_limits =
         needs_.devices.in_books(session.devices).pick(needs_.tenancies.memory().limits(session.tenant_name));
@@ -320,6 +329,7 @@ void SessionTable::end_all(const std::string& reason) {
 std::optional<SessionTable::Time> SessionTable::deadline() const {
   std::optional<Time> first = processors_.deadline(sessions_);
   keep_earlier(first, host_weights_.deadline(sessions_));
+  keep_earlier(first, needs_.devices.placements().deadline());
   for (const auto& [id, session] : sessions_.all()) {
     if (session->stage == Session::Stage::starting) keep_earlier(first, std::optional(session->give_up));
     if (session->messages) keep_earlier(first, session->messages->deadline());
@@ -333,6 +343,7 @@ void SessionTable::expire(Time now) {
   suspensions_.expire(sessions_, now);
   processors_.expire(sessions_, now);
   host_weights_.expire(sessions_, now);
+  needs_.devices.placements().expire(now);
   std::vector<Session*> to_clear;
   for (const auto& [id, session] : sessions_.all()) {
     if (session->messages) session->messages->expire(now);
@@ -383,6 +394,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
     return done;
   }
   needs_.tenancies.account_memory(session.tenant_name);
+  needs_.devices.placements().adopt(session);
   tell_slicing_floor(session);
   tell_of_driver(session);
   sessions_.add(std::move(taken).value());

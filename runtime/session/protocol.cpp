@@ -133,6 +133,7 @@ std::string to_text(const Welcome& welcome) {
     message["weight"] = welcome.weight;
     if (!welcome.memory_limits.empty()) message["memory_limits"] = welcome.memory_limits;
     if (welcome.names == Names::driver) message["names"] = "driver";
+    if (welcome.hidden_devices != 0) message["hidden_devices"] = welcome.hidden_devices;
   }
   return json_text(message);
 }
@@ -158,9 +159,11 @@ std::string to_text(const WorkerReady& ready) {
                        {"name", device.name},
                        {"type", device.type},
                        {"memory", device.memory},
-                       {"id", device.id}});
+                       {"id", device.id},
+                       {"speed", device.speed}});
   }
   json message{{"worker", "ready"}, {"devices", std::move(devices)}};
+  if (ready.nameable != ~std::uint64_t{0}) message["nameable"] = ready.nameable;
   for (const std::string& reason : ready.unusable) {
     if (message["unusable"].size() == kMostUnusableDrivers) break;
     message["unusable"].push_back(reason.substr(0, kLongestFailure));
@@ -223,6 +226,7 @@ Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text)
     if (fields.has("names")) {
       welcome.names = parse_names(fields.string("names", kLongestReason)).value_or(Names::fairgv);
     }
+    if (fields.has("hidden_devices")) welcome.hidden_devices = fields.integer("hidden_devices");
   }
   if (!fields.ok()) return fields.error();
   return Answer(std::move(welcome));
@@ -268,12 +272,14 @@ Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_messag
                              device.integer("type"), device.has("memory") ? device.integer("memory") : 0,
                              device.has("id")
                                  ? printable(device.string("id", kLongestDeviceId), kLongestDeviceId)
-                                 : std::string()});
+                                 : std::string(),
+                             device.has("speed") ? device.integer("speed") : 0});
     if (!device.ok()) return device.error();
   }
   if (fields.has("unusable")) {
     ready.unusable = texts(fields, "unusable", kMostUnusableDrivers, kLongestFailure);
   }
+  if (fields.has("nameable")) ready.nameable = fields.integer("nameable");
   if (!fields.ok()) return fields.error();
   return Message(std::move(ready));
 }

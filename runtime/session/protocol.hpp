@@ -52,9 +52,13 @@ enum Feature : std::uint64_t {
   kIncludes = 1U << 5,
   /// The driver's output on the worker's standard error comes on the session's socket (DriverSays).
   kDriverMessages = 1U << 6,
+  /// The daemon may have chosen among the devices (Welcome::hidden_devices): the worker's lists of devices
+  /// are
+  /// without those that were not chosen, and another session of the same program may have others.
+  kChosenDevices = 1U << 7,
 };
-inline constexpr std::uint64_t kFeatures =
-    kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits | kIncludes | kDriverMessages;
+inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits |
+                                           kIncludes | kDriverMessages | kChosenDevices;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;
@@ -100,6 +104,9 @@ struct Welcome {
   std::vector<std::uint64_t> memory_limits{};
   /// The configuration's choice for programs that ask for neither.
   Names names = Names::fairgv;
+  /// With kChosenDevices: the worker's devices that the program may not use, a bit each. The worker refuses
+  /// them in any case.
+  std::uint64_t hidden_devices = 0;
 };
 
 struct Refused {
@@ -127,8 +134,12 @@ struct DeviceDescription {
   std::uint64_t type = 0;    // cl_device_type
   std::uint64_t memory = 0;  // bytes; 0: unknown
   std::string id{};          // tells it from others of its name; empty: the driver does not say
+  /// Compute units times their clock in MHz (sched::speed_of), to compare devices of one platform; 0: the
+  /// driver does not say.
+  std::uint64_t speed = 0;
 
-  /// Whether it is the same device. The memory is left out: drivers may count what is free just then.
+  /// Whether it is the same device. The memory is left out: drivers may count what is free just then. So is
+  /// the speed: clocks change.
   bool operator==(const DeviceDescription& other) const {
     return platform == other.platform && name == other.name && type == other.type &&
            (id == other.id || id.empty() || other.id.empty());
@@ -142,6 +153,8 @@ struct WorkerReady {
   /// If the daemon wanted to know: a line for each driver that could not be opened, at most
   /// kMostUnusableDrivers of at most kLongestFailure bytes.
   std::vector<std::string> unusable{};
+  /// The devices that the program's API can name, a bit each: a program of CUDA has no use for OpenCL's.
+  std::uint64_t nameable = ~std::uint64_t{0};
 };
 
 inline constexpr std::size_t kMostUnusableDrivers = 16;

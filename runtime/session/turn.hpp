@@ -119,6 +119,9 @@ struct alignas(64) TurnPromise {
   // Dispatcher writes, ordered by `state` becoming held: which commands are measured one by one
   // (sched::Sampling).
   std::atomic<std::uint64_t> sampling{0};
+  // Daemon writes, before the program hears of the session: not 0 if the program may not use the device.
+  // Relaxed: the program's first call comes after the daemon's welcome.
+  std::atomic<std::uint64_t> hidden{0};
 };
 
 struct TurnPromises {

@@ -34,7 +34,7 @@ namespace {
 
 /// The message that tells the daemon that the worker is ready.
 session::WorkerReady ready_with(const BackEnd& back_end, bool examine_drivers) {
-  session::WorkerReady ready{back_end.devices()};
+  session::WorkerReady ready{.devices = back_end.devices(), .nameable = back_end.nameable()};
   if (const char* const vendors = std::getenv("OCL_ICD_VENDORS"); examine_drivers && vendors != nullptr) {
     ready.unusable = opencl::unusable_drivers(vendors);
   }
@@ -71,7 +71,11 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
     long_commands.held(command.lane()->device(), command.name(), why_whole, held, now);
   };
   const auto device_turns = std::span(turns->page().devices).first(ready.devices.size());
-  if (session::TurnPromises* const promises = turns->promises()) settings.promises = promises->devices;
+  DeviceAccess access;
+  if (session::TurnPromises* const promises = turns->promises()) {
+    settings.promises = promises->devices;
+    access = DeviceAccess(std::span(promises->devices).first(ready.devices.size()));
+  }
   std::optional<Tracer> tracer;
   if (const auto trace_memory = turns->trace())
     settings.tracer = &tracer.emplace(*trace_memory, device_turns);
@@ -83,7 +87,8 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
                               {.slicing = settings.slicing.mode != SlicingSettings::Mode::off,
                                .never_slice = {tuning.never_slice.begin(), tuning.never_slice.end()},
                                .memory = ledger ? &memory : nullptr,
-                               .object_limit = tuning.objects});
+                               .object_limit = tuning.objects,
+                               .access = access});
   Worker worker(segment.value(), executor, *calls, placement->commands_run_on());
   if (back_end.value()->callbacks_may_issue()) executor.set_stand_in(&worker);
   int status = 0;

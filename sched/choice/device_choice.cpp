@@ -115,6 +115,10 @@ void DeviceChoice::set_elsewhere(Device device, std::uint64_t bytes) {
   devices_[device].load.elsewhere = bytes;
 }
 
+void DeviceChoice::set_promised_elsewhere(Device device, Share share) {
+  devices_[device].promised_elsewhere = share;
+}
+
 void DeviceChoice::place(Device device, TenantId id, const TenantProfile& profile) {
   require_valid_weight(id, profile.attributes.weight);
   DeviceState& state = devices_[device];
@@ -232,10 +236,10 @@ std::optional<DeviceRefusal> DeviceChoice::refusal(Device device, TenantId id,
     return DeviceRefusal{device, DeviceRefusal::Reason::memory, bytes, free, hardware.memory};
   }
   const std::uint64_t guarantee = profile.attributes.min.share().ppm;
-  const std::uint64_t unpromised =
-      rest_of(hardware.promise_limit.ppm,
-              others.promised_ppm + batch_floor_ppm(others.batch_weight > 0 ||
-                                                    profile.attributes.service == ServiceClass::batch));
+  const std::uint64_t unpromised = rest_of(
+      hardware.promise_limit.ppm,
+      devices_[device].promised_elsewhere.ppm + others.promised_ppm +
+          batch_floor_ppm(others.batch_weight > 0 || profile.attributes.service == ServiceClass::batch));
   if (guarantee > unpromised) {
     return DeviceRefusal{device, DeviceRefusal::Reason::guarantee, guarantee, unpromised,
                          hardware.promise_limit.ppm};

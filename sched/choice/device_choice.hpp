@@ -1,5 +1,6 @@
 // Decides on which device a tenant's next session runs: Pegasus' PickAccelerator (section 3.2, algorithm 1).
-// The daemon is to call it when a session asks for any device; the simulator's placement run does.
+// The daemon calls it when a session is ready (daemon/sessions/placements.hpp), and the simulator's placement
+// run.
 //
 // The answer is the device that is worth most to the tenant (accelerator_weight.hpp), among those that suit
 // it, that have the memory which it is expected to need, and on which its guarantee may be promised. Among
@@ -87,6 +88,9 @@ class DeviceChoice {
   const DeviceLoad& load(Device device) const { return devices_[device].load; }
   /// Bytes of the device that tenants cannot have.
   void set_elsewhere(Device device, std::uint64_t bytes);
+  /// Part of the device that is promised to tenants which have no session there: nobody else can have it
+  /// promised, and it counts in no share.
+  void set_promised_elsewhere(Device device, Share share);
 
   // -- tenants
 
@@ -125,6 +129,7 @@ class DeviceChoice {
   struct DeviceState {
     DeviceProfile profile;
     DeviceLoad load{};
+    Share promised_elsewhere{};
     std::unordered_map<TenantId, Claim> claims{};
   };
   class Walk;

@@ -94,6 +94,18 @@ if(FAIRGV_CUDA_INCLUDE)
 endif()
 target_compile_definitions(system_device_time_test PRIVATE FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
 gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+# The devices that the daemon chooses for sessions.
+add_executable(opencl_devices programs/opencl_devices.cpp)
+target_link_libraries(opencl_devices PRIVATE OpenCL::OpenCL fairgv_warnings)
+add_executable(system_devices_test system/device_choice_test.cpp)
+target_compile_definitions(system_devices_test PRIVATE FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
+target_link_libraries(system_devices_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+add_dependencies(system_devices_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul opencl_devices)
+if(FAIRGV_CUDA_INCLUDE)
+  add_dependencies(system_devices_test fairgv-softcuda)
+endif()
+gtest_discover_tests(system_devices_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+
 # Other users' processes in the daemon's place, people's interventions in sessions, promises, and
 # policies that follow the host; for the same reason.
 add_executable(system_peer_test system/containment/impostor_test.cpp system/host_test.cpp system/pause_test.cpp

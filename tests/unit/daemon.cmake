@@ -14,6 +14,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/cage/cage_view_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/config_mistake_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/config_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/config/devices_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/manual_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/report_test.cpp
@@ -45,6 +46,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/ps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/reception_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/session_devices_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/session_placement_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/socket_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/matching_test.cpp
@@ -53,6 +55,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/probation_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenant_prospect_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/subordinate_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenant_homes_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenant_promises_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenant_reserves_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/tenants/tenants_test.cpp

@@ -47,6 +47,8 @@ void print_who(const control::WhoAmI& who) {
     line(device == 0 ? "memory" : "",
          fmt::format("{} of device {}", readable_bytes(who.memory_limits[device]), device));
   }
+  if (!who.devices.empty() && who.devices != "all") line("devices", who.devices);
+  for (const std::string& each : who.device_choice) line("", each);
 }
 
 int whoami(WhoOptions& options) {

@@ -2,7 +2,7 @@
 // guarantee, and of what is not guaranteed its weight over the weights of all tenants that have sessions, but
 // no more than its ceiling; what a ceiling leaves goes to the others by weight (sched/water_level.hpp). The
 // entitlements of all tenants add up to the time during which anybody had a session, unless all are at their
-// ceilings. It is the same on every device, since every session may use every device.
+// ceilings. Each device has its own, since a session may use some devices only.
 //
 // Costs nothing while nothing changes, whatever the number of tenants: it keeps how much one unit of weight
 // has been entitled to so far, and for each tenant where that stood when its entitlement last changed.
@@ -31,7 +31,7 @@ class Entitlement {
   void remove(TenantId id, Time now) { count(id, {}, now); }
   /// In its life, until now.
   Duration of(TenantId id, Time now) const;
-  /// Its share of each device now, 0 to 1.
+  /// Its share of the device now, 0 to 1.
   double share(TenantId id) const { return level_.share(id); }
   /// Of a daemon before this one.
   void restore(TenantId id, Duration before) { tenants_[id].sum = static_cast<double>(before.count()); }

@@ -89,6 +89,8 @@ TenantRule filled_up(TenantRule rule, const TenantRule& from) {
   if (!rule.service) rule.service = from.service;
   if (!rule.allow_min) rule.allow_min = from.allow_min;
   if (!rule.memory) rule.memory = from.memory;
+  if (!rule.devices) rule.devices = from.devices;
+  if (!rule.expected_memory) rule.expected_memory = from.expected_memory;
   if (!rule.session_limit) rule.session_limit = from.session_limit;
   return rule;
 }
@@ -121,6 +123,12 @@ TenantRule TenantRules::of(const std::string& name, const std::string& class_nam
   // The classes of service need no table.
   const auto service = session::parse_service(wanted, "");
   return service ? filled_up(own, TenantRule{.service = service.value()}) : own;
+}
+
+bool TenantRules::choose_devices() const {
+  const auto chooses = [](const auto& entry) { return entry.second.devices && !entry.second.devices->all(); };
+  return !devices.all() || std::any_of(by_name.begin(), by_name.end(), chooses) ||
+         std::any_of(classes.begin(), classes.end(), chooses);
 }
 
 Result<Config> parse_config(const std::vector<ConfigText>& texts) {

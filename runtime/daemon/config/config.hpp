@@ -20,6 +20,7 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/daemon/config/devices_wanted.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/session/worker_options.hpp"
 #include "sched/attributes.hpp"
@@ -36,15 +37,17 @@ inline constexpr std::size_t kMostConnections = 1'024;
 
 /// [tenant."name"]: the administrator's rule for one tenant.
 struct TenantRule {
-  std::optional<std::uint32_t> weight{};          // pinned: what programs ask for is ignored
-  std::optional<std::uint32_t> max_weight{};      // caps what programs ask for
-  std::optional<sched::Reservation> min{};        // pinned, as the weight
-  std::optional<sched::Share> max{};              // a ceiling; programs may ask for less
-  std::optional<session::ServiceWish> service{};  // pinned
-  std::optional<sched::Share> allow_min{};        // the most that programs may ask for
-  std::optional<uid_t> uid{};                     // only this user may use the name
-  std::optional<MemorySize> memory{};             // the most that it may hold of a device
-  std::optional<MemorySize> memory_reserve{};     // kept free of others while it does not hold it
+  std::optional<std::uint32_t> weight{};           // pinned: what programs ask for is ignored
+  std::optional<std::uint32_t> max_weight{};       // caps what programs ask for
+  std::optional<sched::Reservation> min{};         // pinned, as the weight
+  std::optional<sched::Share> max{};               // a ceiling; programs may ask for less
+  std::optional<session::ServiceWish> service{};   // pinned
+  std::optional<sched::Share> allow_min{};         // the most that programs may ask for
+  std::optional<uid_t> uid{};                      // only this user may use the name
+  std::optional<MemorySize> memory{};              // the most that it may hold of a device
+  std::optional<MemorySize> memory_reserve{};      // kept free of others while it does not hold it
+  std::optional<DevicesWanted> devices{};          // that its programs may use
+  std::optional<std::uint64_t> expected_memory{};  // bytes that it is expected to need on a device
   std::optional<std::uint32_t> session_limit{};
   std::string class_name{};  // the rest is as in [class."class_name"]; empty: none
 };
@@ -78,6 +81,7 @@ struct TenantRules {
   sched::Share promise_limit{900'000};  // of all guarantees and the floor of the batch class together
   bool refuse_overbooked = true;  // a guarantee that does not fit; else its tenant becomes a batch tenant
   MemorySize default_memory = kWholeDevice;  // of tenants without a rule
+  DevicesWanted devices{};                   // the same
   bool free_names = true;                    // else only the user's own and those that are reserved
   bool subordinate_to_owner = true;  // subordinate user ids count for their owner; else each for itself
   std::uint32_t session_limit = kMostSessions;  // of each tenant
@@ -89,6 +93,11 @@ struct TenantRules {
   /// The rule for this tenant, filled up from its class or else from `class_name`; an empty one when nothing
   /// was said.
   TenantRule of(const std::string& name, const std::string& class_name = {}) const;
+  DevicesWanted devices_of(const std::string& name, const std::string& class_name = {}) const {
+    return of(name, class_name).devices.value_or(devices);
+  }
+  /// Whether any tenant may use some devices only.
+  bool choose_devices() const;
 };
 
 /// How a device is shared while several want it (docs/SCHEDULING.md).
@@ -100,8 +109,11 @@ struct DeviceRule {
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   bool interrupts = true;  // turns, on the host's own processors (turns/interruption.hpp)
   std::optional<std::uint32_t>
-      wake_latency_us{};                   // of processors, while several want it; none: as the system likes
-  std::optional<std::uint32_t> same_as{};  // [device.N] only: see devices/hardware.hpp
+      wake_latency_us{};  // of processors, while several want it; none: as the system likes
+  // [device.N] only:
+  std::optional<std::uint32_t> same_as{};    // see devices/hardware.hpp
+  std::optional<std::uint64_t> speed{};      // sched::DeviceProfile::speed; none: as the driver says
+  std::optional<std::uint64_t> bandwidth{};  // bytes per second between host and device; none: unknown
 };
 
 /// [device] and [device.N]

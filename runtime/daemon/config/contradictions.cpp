@@ -2,6 +2,7 @@
 
 #include "runtime/base/near_word.hpp"
 #include "runtime/daemon/config/options.hpp"
+#include "runtime/daemon/config/promise_sums.hpp"
 #include "sched/promises/promises.hpp"
 
 namespace fairgv::daemon {
@@ -58,14 +59,16 @@ void check_promise(const std::string& name, const std::string& title, const Sect
                                     ": lower the one or raise the other");
 }
 
+/// A guarantee on the best device is given when its program comes and a device has room for it.
 void check_promise_limit(const Config& config, const Settings& settings, ConfigErrors& errors) {
-  sched::Share sum = sched::Promises::kBatchFloor.share();
-  const ConfigPlace* last = nullptr;
+  PromiseSums sums(sched::Promises::kBatchFloor.share());
   for (const auto& [name, section] : settings.tenants) {
     const TenantRule& rule = config.tenants.by_name.at(name);
-    if (!rule.min) continue;
-    sum.ppm += rule.min->share().ppm;
-    last = &section.values.at("min").place;
+    const DevicesWanted wanted = config.tenants.devices_of(name);
+    if (!rule.min || wanted.best) continue;
+    sums.add(rule.min->share(), wanted.devices);
+    const sched::Share sum = sums.most(wanted.devices);
+    const ConfigPlace* const last = &section.values.at("min").place;
     if (sum <= config.tenants.promise_limit) continue;
     errors.add(*last, "min in " + tenant_title(name) + ": the guarantees add up to " + session::to_text(sum) +
                           " with the floor of the batch class, more than " +

@@ -12,6 +12,7 @@
 #include "runtime/daemon/service/user.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"
+#include "sched/choice/device_profile.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -39,6 +40,11 @@ constexpr std::uint64_t kMostWorkerMemory = std::uint64_t{1} << 50;
 constexpr double kShortestFlush = 0.1;  // seconds
 constexpr double kLongestFlush = 3'600;
 constexpr std::int64_t kLongestRetention = 36'500;  // days
+
+constexpr std::uint64_t kLeastExpected = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostExpected = std::uint64_t{1} << 50;
+constexpr std::uint64_t kLeastBandwidth = std::uint64_t{1} << 20;  // bytes per second
+constexpr std::uint64_t kMostBandwidth = std::uint64_t{1} << 50;
 
 constexpr IntegerType kWeights{sched::kMinWeight, sched::kMaxWeight};
 constexpr IntegerType kSessions{1, kMostSessions};
@@ -180,6 +186,31 @@ OptionAccess<Rule> share_field(sched::Share Rule::*member) {
             const sched::Share share = rule.*member;
             return OptionValue(share.ppm == 0 ? std::string("none") : session::to_text(share));
           }};
+}
+
+/// Devices that programs may use, as text.
+template <class Rule>
+OptionAccess<Rule> devices_field(std::optional<DevicesWanted> Rule::*member) {
+  return {[=](Rule& rule, const OptionValue& value) -> std::string {
+            const auto wanted = parse_devices_wanted(std::get<std::string>(value));
+            if (!wanted) return wanted.error().message;
+            rule.*member = wanted.value();
+            return "";
+          },
+          [=](const Rule& rule) -> std::optional<OptionValue> {
+            if (!(rule.*member)) return std::nullopt;
+            return OptionValue(to_text(*(rule.*member)));
+          }};
+}
+
+OptionAccess<TenantRules> devices_field(DevicesWanted TenantRules::*member) {
+  return {[=](TenantRules& rules, const OptionValue& value) -> std::string {
+            const auto wanted = parse_devices_wanted(std::get<std::string>(value));
+            if (!wanted) return wanted.error().message;
+            rules.*member = wanted.value();
+            return "";
+          },
+          [=](const TenantRules& rules) { return OptionValue(to_text(rules.*member)); }};
 }
 
 bool is_service_name(std::string_view name) {
@@ -402,6 +433,11 @@ ConfigOptions<Config> tenants_options() {
       {{"default_memory", DeviceMemoryType{}, "", Applies::at_once, "",
         "The most memory of each device that a tenant may hold of which nothing else is said."},
        in(&TenantRules::default_memory)},
+      {{"devices", TextType{}, "", Applies::new_programs, "",
+        "The devices that programs may use: \"all\" that their workers see; \"best\", of each platform the "
+        "one where the tenant's share is largest; some by their numbers in `fairgv ps`, \"0,2-3\"; or "
+        "\"best:0,2-3\", the best of these (see Several devices)."},
+       within(&Config::tenants, devices_field(&TenantRules::devices))},
       {{"names", ChoiceType{{"free", "own"}}, "", Applies::new_programs, "",
         "Which names programs may ask for: any that is free, or their user's and those that are reserved for "
         "it "
@@ -524,6 +560,18 @@ const ConfigOptions<DeviceRule>& device_options() {
           "are shared as one, by its rules. Its own number: it is hardware of its own (see Several "
           "drivers)."},
          field(&DeviceRule::same_as)});
+    rows.push_back({{"speed", IntegerType{1, sched::DeviceProfile::kMostSpeed}, "", Applies::new_programs,
+                     "compute units times their clock in MHz, as the driver says",
+                     "How fast the device is beside the others of its platform, where the daemon chooses "
+                     "among them (see "
+                     "Several devices)."},
+                    field(&DeviceRule::speed)});
+    rows.push_back(
+        {{"bandwidth", BytesType{kLeastBandwidth, kMostBandwidth}, "bytes per second", Applies::new_programs,
+          "unknown",
+          "Between host and device, both ways: of devices that are worth the same to a tenant the one "
+          "with more is chosen."},
+         field(&DeviceRule::bandwidth)});
     return rows;
   }();
   return kOptions;
@@ -556,6 +604,15 @@ const ConfigOptions<TenantRule>& class_options() {
       {{"memory", DeviceMemoryType{}, "", Applies::at_once, "`default_memory`",
         "The most memory of each device that the tenant may hold."},
        field(&TenantRule::memory)},
+      {{"devices", TextType{}, "", Applies::new_programs, "as in [tenants]",
+        "The devices that its programs may use."},
+       devices_field(&TenantRule::devices)},
+      {{"expected_memory", BytesType{kLeastExpected, kMostExpected}, "", Applies::new_programs,
+        "only what the tenant holds counts",
+        "Memory that the tenant is expected to need on a device: the daemon chooses none that has less left "
+        "for "
+        "it, and counts it as taken from the program's start on (see Several devices)."},
+       field(&TenantRule::expected_memory)},
       {{"session_limit", kSessions, "", Applies::new_programs, "as in [tenants]",
         "Programs at a time of the tenant."},
        field(&TenantRule::session_limit)},

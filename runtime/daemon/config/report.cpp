@@ -128,9 +128,8 @@ void write_reference(std::string& page, const std::string& title, const std::str
 }
 
 constexpr const char* kDeviceDoc =
-    "Device N of `fairgv ps` only, from 0 to 62. What is left out is as in [device]. `same_as` is of one "
-    "device only "
-    "(see Several drivers).";
+    "Device N of `fairgv ps` only, from 0 to 62. What is left out is as in [device]. `same_as` (see Several "
+    "drivers), `speed` and `bandwidth` (see Several devices) are of one device only.";
 constexpr const char* kTenantDoc =
     "One tenant. NAME is 1 to 64 of `A-Z a-z 0-9 _ . @ -`, in quotes if it has a dot or an @.";
 constexpr const char* kClassDoc =

@@ -21,10 +21,20 @@ std::optional<std::uint32_t> DeviceView::worker(std::uint32_t host) const {
   return static_cast<std::uint32_t>(found - host_.begin());
 }
 
+std::vector<std::uint32_t> DeviceView::shown() const {
+  std::vector<std::uint32_t> list;
+  for (std::size_t i = 0; i < host_.size(); ++i) {
+    if (!hides(i)) list.push_back(host_[i]);
+  }
+  return list;
+}
+
 DeviceView DeviceView::through(const std::vector<std::uint32_t>& other) const {
   std::vector<std::uint32_t> list;
   for (const std::uint32_t device : host_) list.push_back(other[device]);
-  return DeviceView(std::move(list));
+  DeviceView view(std::move(list));
+  view.hide(hidden_);
+  return view;
 }
 
 std::vector<std::uint64_t> DeviceView::host_sets(std::uint64_t workers) const {

@@ -2,7 +2,8 @@
 //
 // The daemon has one table of devices for the whole host. A worker sees those that its user may open, in its
 // driver's order, and speaks of them by its own numbers; a view translates. A worker's view does not affect
-// the others': the table is only ever extended.
+// the others': the table is only ever extended. Of the devices in a view some may be hidden from the
+// session's program, where the daemon has chosen among them: they keep their numbers.
 //
 // Pure logic.
 #pragma once
@@ -32,6 +33,13 @@ class DeviceView {
   /// The worker's number of one of the host's devices, if it sees it.
   std::optional<std::uint32_t> worker(std::uint32_t host) const;
 
+  /// Hides the worker's devices of this set, a bit each, and shows all others.
+  void hide(std::uint64_t workers) { hidden_ = workers; }
+  std::uint64_t hidden() const { return hidden_; }
+  bool hides(std::size_t workers) const { return (hidden_ >> workers & 1U) != 0; }
+  /// The host's numbers of the devices that are not hidden.
+  std::vector<std::uint32_t> shown() const;
+
   /// The same with every device as `other` has it.
   DeviceView through(const std::vector<std::uint32_t>& other) const;
 
@@ -51,6 +59,7 @@ class DeviceView {
 
  private:
   std::vector<std::uint32_t> host_;
+  std::uint64_t hidden_ = 0;  // by the worker's number
 };
 
 /// The places in the host's table of the devices that a worker sees. Known devices are found by their

@@ -46,6 +46,7 @@ bool DeviceDispatchers::goes_by(std::string_view policy) const {
 Dispatcher& DeviceDispatchers::add(std::uint32_t hardware) {
   const DeviceRule& rule = rules_.of(size());
   hardware_.push_back(hardware);
+  dues_.emplace_back();
   Dispatcher& added = dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slices.least));
   added.set_rules(turn_rules(rule));
   added.log().turn_on(tracing_);
@@ -55,7 +56,7 @@ Dispatcher& DeviceDispatchers::add(std::uint32_t hardware) {
 void DeviceDispatchers::clear() {
   dispatchers_.clear();
   hardware_.clear();
-  entitlement_ = {};
+  dues_.clear();
 }
 
 void DeviceDispatchers::trace(bool on) {
@@ -65,6 +66,7 @@ void DeviceDispatchers::trace(bool on) {
 
 void DeviceDispatchers::add_session(const DispatchedSession& session, Time now) {
   for (std::size_t device = 0; device < session.devices.size(); ++device) {
+    if (session.devices.hides(device)) continue;
     const PlaceId place(session.id, session.devices.host(device));
     Dispatcher& dispatcher = of(place.device);
     dispatcher.add_tenant(session.tenant, session.attributes, now);
@@ -80,6 +82,7 @@ void DeviceDispatchers::adopt_session(const DispatchedSession& session, const Se
   const auto work = session.devices.pick(books.work);
   const auto turns = session.devices.pick(books.turns);
   for (std::size_t device = 0; device < session.devices.size(); ++device) {
+    if (session.devices.hides(device)) continue;
     const PlaceId place(session.id, session.devices.host(device));
     Dispatcher& dispatcher = of(place.device);
     dispatcher.add_tenant(session.tenant, session.attributes, now);
@@ -98,24 +101,39 @@ Dispatcher::SessionPages DeviceDispatchers::pages(const DispatchedSession& sessi
 }
 
 void DeviceDispatchers::join(const DispatchedSession& session, Time now) {
-  sessions_[session.id] = {session.tenant, session.knock_fd, session.devices, session.suspended};
-  if (!session.suspended) enter(session.tenant, session.attributes, now);
+  Member& member = sessions_[session.id];
+  member = {session.tenant, session.knock_fd, session.devices, session.suspended};
+  if (!session.suspended) enter(member, session.attributes, now);
 }
 
-void DeviceDispatchers::enter(TenantId id, const sched::TenantAttributes& attributes, Time now) {
-  ++members_[id];
-  entitlement_.set(id, attributes, now);
+/// Once for each hardware.
+template <class Visit>
+void DeviceDispatchers::at_dues(const DeviceView& devices, Visit visit) {
+  std::uint64_t met = 0;
+  for (const std::uint32_t device : devices.shown()) {
+    const std::uint64_t bit = std::uint64_t{1} << hardware_[device];
+    if ((std::exchange(met, met | bit) & bit) == 0) visit(dues_[hardware_[device]]);
+  }
 }
 
-void DeviceDispatchers::leave(TenantId id, Time now) {
-  if (--members_[id] != 0) return;
-  members_.erase(id);
-  entitlement_.remove(id, now);
+void DeviceDispatchers::enter(const Member& member, const sched::TenantAttributes& attributes, Time now) {
+  at_dues(member.devices, [&](Dues& dues) {
+    ++dues.members[member.tenant];
+    dues.entitlement.set(member.tenant, attributes, now);
+  });
+}
+
+void DeviceDispatchers::leave(const Member& member, Time now) {
+  at_dues(member.devices, [&](Dues& dues) {
+    if (--dues.members[member.tenant] != 0) return;
+    dues.members.erase(member.tenant);
+    dues.entitlement.remove(member.tenant, now);
+  });
 }
 
 void DeviceDispatchers::remove_session(SessionId id, Time now) {
   const Member& member = sessions_.at(id);
-  if (!member.suspended) leave(member.tenant, now);
+  if (!member.suspended) leave(member, now);
   at_places(id, [now](Dispatcher& dispatcher, PlaceId place) { dispatcher.remove_session(place, now); });
   sessions_.erase(id);
 }
@@ -127,9 +145,9 @@ bool DeviceDispatchers::set_suspended(SessionId id, bool suspended, const sched:
   Member& member = found->second;
   if (std::exchange(member.suspended, suspended) == suspended) return false;
   if (suspended) {
-    leave(member.tenant, now);
+    leave(member, now);
   } else {
-    enter(member.tenant, attributes, now);
+    enter(member, attributes, now);
   }
   at_places(id, [suspended, now](Dispatcher& dispatcher, PlaceId place) {
     dispatcher.set_suspended(place, suspended, now);
@@ -144,7 +162,9 @@ const DeviceDispatchers::Member* DeviceDispatchers::find(SessionId id) const {
 
 void DeviceDispatchers::set_attributes(TenantId id, const sched::TenantAttributes& attributes, Time now) {
   for (Dispatcher& dispatcher : dispatchers_) dispatcher.set_attributes(id, attributes, now);
-  if (members_.contains(id)) entitlement_.set(id, attributes, now);
+  for (Dues& dues : dues_) {
+    if (dues.members.contains(id)) dues.entitlement.set(id, attributes, now);
+  }
 }
 
 bool DeviceDispatchers::knows(TenantId id) const {
@@ -162,13 +182,15 @@ void DeviceDispatchers::forget(TenantId id, Time now) {
   for (Dispatcher& dispatcher : dispatchers_) {
     if (dispatcher.charges().accounts().knows(id)) dispatcher.forget_tenant(id, now);
   }
-  entitlement_.forget(id, now);
+  for (Dues& dues : dues_) dues.entitlement.forget(id, now);
 }
 
 void DeviceDispatchers::restore_books(TenantId id, const std::vector<TenantBooks>& books,
                                       const sched::TenantAttributes& attributes,
-                                      std::chrono::nanoseconds entitled, Time now) {
-  entitlement_.restore(id, entitled);
+                                      const std::vector<std::chrono::nanoseconds>& entitled, Time now) {
+  for (std::size_t device = 0; device < std::min(dues_.size(), entitled.size()); ++device) {
+    if (hardware_[device] == device) dues_[device].entitlement.restore(id, entitled[device]);
+  }
   for (std::size_t device = 0; device < std::min(dispatchers_.size(), books.size()); ++device) {
     dispatchers_[device].add_tenant(id, attributes, now);
     dispatchers_[device].restore_books(id, books[device], now);

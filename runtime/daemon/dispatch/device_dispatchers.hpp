@@ -2,7 +2,8 @@
 //
 // Each device has one Dispatcher. Devices that are the same hardware share the dispatcher of the first of
 // them, and the dispatchers of the others stay unused: all device time is in the books of the first. A tenant
-// is entitled to its share while it has sessions that may run.
+// is entitled to its share of a device while it has sessions that may run there. Sessions have no places at
+// devices that are hidden from them: never a turn, and no part in anything there.
 //
 // Pure logic beside the shared pages; time is an argument. Not thread-safe: the dispatch loop keeps this
 // object under its lock.
@@ -34,7 +35,7 @@ struct DispatchedSession {
   session::TurnPromises* promises = nullptr;  // the same; null: an earlier release began the session
   ring::SegmentHeader* header = nullptr;
   int knock_fd = -1;     // the eventfd; it stays the caller's
-  DeviceView devices{};  // the devices that the session's worker sees
+  DeviceView devices{};   // the devices that the session's worker sees; hidden ones count for nothing
   WorkerHandle worker{};  // used by the loop's thread
   bool suspended = false;
   /// Processor time of the session's program so far, called likewise; empty if the program cannot be seen.
@@ -94,12 +95,15 @@ class DeviceDispatchers {
   bool set_suspended(SessionId id, bool suspended, const sched::TenantAttributes& attributes, Time now);
   /// Null if there is no such session.
   const Member* find(SessionId id) const;
-  /// Calls visit(dispatcher, place) for each device that the session's worker sees.
+  /// Calls visit(dispatcher, place) for each device that the session may use.
   template <class Visit>
   void at_places(SessionId id, Visit visit) {
     const Member* const member = find(id);
     if (member == nullptr) return;
-    for (const std::uint32_t device : member->devices.all()) visit(of(device), PlaceId(id, device));
+    for (std::size_t i = 0; i < member->devices.size(); ++i) {
+      const std::uint32_t device = member->devices.host(i);
+      if (!member->devices.hides(i)) visit(of(device), PlaceId(id, device));
+    }
   }
 
   // -- tenants
@@ -108,24 +112,32 @@ class DeviceDispatchers {
   bool knows(TenantId id) const;
   bool may_forget(TenantId id) const;
   void forget(TenantId id, Time now);
-  const Entitlement& entitlement() const { return entitlement_; }
+  /// To the device, or to the hardware that it is.
+  const Entitlement& entitlement(std::uint32_t device) const { return dues_[hardware_[device]].entitlement; }
   /// Restores the books that an earlier daemon kept of the tenant, by device.
   void restore_books(TenantId id, const std::vector<TenantBooks>& books,
-                     const sched::TenantAttributes& attributes, std::chrono::nanoseconds entitled, Time now);
+                     const sched::TenantAttributes& attributes,
+                     const std::vector<std::chrono::nanoseconds>& entitled, Time now);
 
  private:
   void go_by_rule(std::uint32_t device, const DeviceRule& before, Time now);
   void join(const DispatchedSession& session, Time now);
   static Dispatcher::SessionPages pages(const DispatchedSession& session, std::size_t device);
-  void enter(TenantId id, const sched::TenantAttributes& attributes, Time now);
-  void leave(TenantId id, Time now);
+  /// What is due to tenants of one device.
+  struct Dues {
+    Entitlement entitlement{};
+    std::unordered_map<TenantId, std::uint32_t> members{};  // by tenant: sessions that may run there
+  };
+  template <class Visit>
+  void at_dues(const DeviceView& devices, Visit visit);
+  void enter(const Member& member, const sched::TenantAttributes& attributes, Time now);
+  void leave(const Member& member, Time now);
 
   DeviceRules rules_;
   std::vector<Dispatcher> dispatchers_;  // by device
   std::vector<std::uint32_t> hardware_;  // by device: the first device that is the same hardware
   bool tracing_ = false;
-  Entitlement entitlement_;
-  std::unordered_map<TenantId, std::uint32_t> members_;  // by tenant: sessions that may run
+  std::vector<Dues> dues_;  // by device; of the same hardware only the first's are used
   std::unordered_map<SessionId, Member> sessions_;
 };
 

@@ -79,8 +79,10 @@ std::unordered_map<TenantId, TenantUsage> DispatchLooks::usage(const std::vector
     const TenantId id = tenants[i];
     if (!state_.dispatchers.knows(id)) continue;
     TenantUsage& usage = result[id];
-    usage.share = state_.dispatchers.entitlement().share(id);
-    usage.entitled = state_.dispatchers.entitlement().of(id, now);
+    for (std::uint32_t device = 0; device < state_.dispatchers.size(); ++device) {
+      usage.shares.push_back(state_.dispatchers.entitlement(device).share(id));
+      usage.entitled.push_back(state_.dispatchers.entitlement(device).of(id, now));
+    }
     for (Dispatcher& dispatcher : state_.dispatchers.all()) {
       const bool known = dispatcher.charges().accounts().knows(id);
       usage.devices.push_back(known ? use_of(dispatcher, id, now) : DeviceUse{});
@@ -98,9 +100,12 @@ std::vector<TenantBooks> DispatchLooks::books(TenantId id) {
   return list;
 }
 
-std::chrono::nanoseconds DispatchLooks::entitled(TenantId id) {
+std::vector<std::chrono::nanoseconds> DispatchLooks::entitled(TenantId id) {
   const std::lock_guard lock(state_.mutex);
-  return state_.dispatchers.entitlement().of(id, Clock::now());
+  std::vector<std::chrono::nanoseconds> list;
+  for (std::uint32_t device = 0; device < state_.dispatchers.size(); ++device)
+    list.push_back(state_.dispatchers.entitlement(device).of(id, Clock::now()));
+  return list;
 }
 
 SessionBooks DispatchLooks::session_books(SessionId id) {

@@ -20,8 +20,8 @@ namespace fairgv::daemon {
 /// A tenant's use of each device at one moment.
 struct TenantUsage {
   std::vector<DeviceUse> devices;
-  double share = 0;                      // of each device, by the tenant's weight now: 0 to 1
-  std::chrono::nanoseconds entitled{0};  // time of each device due to the tenant in its life
+  std::vector<double> shares;                      // of each device, by the tenant's weight now: 0 to 1
+  std::vector<std::chrono::nanoseconds> entitled;  // time of each device due to the tenant in its life
 };
 
 /// How a device is shared now.
@@ -66,7 +66,7 @@ class DispatchLooks {
 
   /// A tenant's past by device, until now.
   std::vector<TenantBooks> books(TenantId id);
-  std::chrono::nanoseconds entitled(TenantId id);
+  std::vector<std::chrono::nanoseconds> entitled(TenantId id);
   SessionBooks session_books(SessionId id);
 
   // -- tracing

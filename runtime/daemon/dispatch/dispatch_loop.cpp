@@ -196,7 +196,7 @@ bool DispatchLoop::forget_if_clear(TenantId id) {
 
 void DispatchLoop::restore_books(TenantId id, const std::vector<TenantBooks>& books,
                                  const sched::TenantAttributes& attributes,
-                                 std::chrono::nanoseconds entitled) {
+                                 const std::vector<std::chrono::nanoseconds>& entitled) {
   const std::lock_guard lock(state_.mutex);
   state_.dispatchers.restore_books(id, books, attributes, entitled, Clock::now());
 }

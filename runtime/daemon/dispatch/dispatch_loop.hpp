@@ -101,7 +101,8 @@ class DispatchLoop {
   bool forget_if_clear(TenantId id);
   /// The past of a tenant under an earlier daemon, by device.
   void restore_books(TenantId id, const std::vector<TenantBooks>& books,
-                     const sched::TenantAttributes& attributes, std::chrono::nanoseconds entitled = {});
+                     const sched::TenantAttributes& attributes,
+                     const std::vector<std::chrono::nanoseconds>& entitled = {});
 
  private:
   using Time = sched::Time;

@@ -43,9 +43,9 @@ struct HandedTenant {
   std::optional<MemorySize> asked_memory{};
   std::optional<MemorySize> set_memory{};
   TenantCounts counts{};
-  std::chrono::nanoseconds entitled{0};
-  std::vector<MemoryTotals> memory{};            // by device
-  std::vector<control::UsageAmounts> sampled{};  // by device, as in the usage store; empty: it is off
+  std::vector<std::chrono::nanoseconds> entitled{};  // by device
+  std::vector<MemoryTotals> memory{};                // by device
+  std::vector<control::UsageAmounts> sampled{};      // by device, as in the usage store; empty: it is off
   std::string class_name{};
   bool assigned = false;
   bool in_background = false;  // see Tenant
@@ -64,6 +64,8 @@ struct HandedSession {
   session::Api api = session::Api::opencl;
   std::vector<session::LongCommand> long_commands;
   std::vector<std::uint32_t> devices;  // the host's devices that its worker sees
+  std::uint64_t hidden = 0;            // of them, by their places there, those that its program may not use
+  std::vector<std::string> passed_over{};
   HandedWorker worker;
   int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;
   int messages = -1;  // the worker's standard error; -1: it goes to the daemon's own

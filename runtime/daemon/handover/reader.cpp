@@ -113,7 +113,13 @@ void read_totals(JsonFields& fields, HandedTenant& tenant) {
   tenant.counts = {number(counts, "sessions"), number(counts, "crashes"), number(counts, "watchdog"),
                    number(counts, "violations")};
   if (!counts.ok()) fields.fail("has counts that cannot be read");
-  tenant.entitled = time(fields, "entitled");
+  // For daemons before devices were chosen it was the same on all.
+  tenant.entitled.assign(session::kMaxDevices, time(fields, "entitled"));
+  if (fields.has("entitled_by_device")) {
+    tenant.entitled.clear();
+    for (const std::uint64_t entitled : fields.integers("entitled_by_device", session::kMaxDevices))
+      tenant.entitled.emplace_back(static_cast<std::int64_t>(entitled));
+  }
   for (json& each : fields.list("memory", session::kMaxDevices)) {
     auto memory = JsonFields::nested(std::move(each), "memory");
     tenant.memory.push_back({memory.number("byte_seconds"), number(memory, "refusals")});
@@ -245,6 +251,12 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
       if (!work.ok()) fields.fail("has work that cannot be read");
     }
   }
+  if (fields.has("hidden")) session.hidden = fields.integer("hidden");
+  if (fields.has("passed_over")) {
+    for (const json& each : fields.list("passed_over", session::kMaxDevices)) {
+      if (each.is_string()) session.passed_over.push_back(each.get<std::string>());
+    }
+  }
   session.memory = fields.integers("memory", session::kMaxDevices);
   session.paused = control::pause_from(fields);
   if (fields.has("held_back_until")) {
@@ -276,7 +288,8 @@ Result<Handover> parse_handover(std::string_view text) {
     auto device = JsonFields::nested(std::move(each), "device");
     handover.devices.push_back({device.string("platform", kLongestText), device.string("name", kLongestText),
                                 device.integer("type"), device.integer("memory"),
-                                device.has("id") ? device.string("id", kLongestText) : std::string()});
+                                device.has("id") ? device.string("id", kLongestText) : std::string(),
+                                device.has("speed") ? device.integer("speed") : 0});
     const auto own = static_cast<std::uint32_t>(handover.hardware.size());
     const std::uint32_t same = device.has("same_as") ? device.integer32("same_as") : own;
     if (same > own || (same < own && handover.hardware[same] != same)) device.fail("is the same as none");

@@ -1,4 +1,6 @@
 // Writes the text that is left to the daemon after this one.
+#include <algorithm>
+
 #include "runtime/base/json_fields.hpp"
 #include "runtime/control/pause_json.hpp"
 #include "runtime/daemon/handover/handover.hpp"
@@ -81,7 +83,12 @@ json to_json(const HandedTenant& tenant) {
                       {"crashes", tenant.counts.crashes},
                       {"watchdog", tenant.counts.watchdog},
                       {"violations", tenant.counts.violations}};
-  object["entitled"] = number_of(tenant.entitled);
+  // The first is for older daemons, for which it was the same on all devices.
+  object["entitled"] = tenant.entitled.empty()
+                           ? 0
+                           : number_of(*std::max_element(tenant.entitled.begin(), tenant.entitled.end()));
+  object["entitled_by_device"] = json::array();
+  for (const auto& entitled : tenant.entitled) object["entitled_by_device"].push_back(number_of(entitled));
   object["memory"] = json::array();
   for (const MemoryTotals& memory : tenant.memory) {
     object["memory"].push_back({{"byte_seconds", memory.byte_seconds}, {"refusals", memory.refusals}});
@@ -142,6 +149,8 @@ json to_json(const HandedSession& session) {
   }
   if (session.messages >= 0) object["messages"] = session.messages;
   if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
+  if (session.hidden != 0) object["hidden"] = session.hidden;
+  if (!session.passed_over.empty()) object["passed_over"] = session.passed_over;
   if (session.paused) object["paused"] = control::to_json(session.paused);
   if (session.held_back_until)
     object["held_back_until"] = number_of(session.held_back_until->time_since_epoch());
@@ -173,6 +182,7 @@ std::string to_text(const Handover& handover) {
                                  {"type", device.type},
                                  {"memory", device.memory},
                                  {"id", device.id},
+                                 {"speed", device.speed},
                                  {"same_as", handover.hardware[i]}});
   }
   for (const HandedTenant& tenant : handover.tenants) object["tenants"].push_back(to_json(tenant));

@@ -1,5 +1,6 @@
 #include "runtime/daemon/reports/books.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "runtime/daemon/sessions/suspensions.hpp"
@@ -16,7 +17,11 @@ std::vector<DeviceBooks> device_books(const Sources& from, const std::string& te
   for (std::uint32_t device = 0; device < list.size(); ++device) {
     DeviceBooks& books = list[device];
     books.elsewhere = from.devices.is_elsewhere(device);
-    if (usage != nullptr && device < usage->devices.size()) books.use = usage->devices[device];
+    if (usage != nullptr && device < usage->devices.size()) {
+      books.use = usage->devices[device];
+      books.entitled_share = usage->shares[device];
+      if (!books.elsewhere) books.entitled = usage->entitled[device];
+    }
     if (device >= ledger.devices()) continue;
     books.memory_used = ledger.charged(tenant, device);
     books.memory = ledger.allowance(tenant, device);
@@ -58,12 +63,13 @@ Books read_books(const Sources& from) {
   for (const Tenant& tenant : tenants) {
     const auto found = usage.find(tenant.id);
     const TenantUsage* const used = found == usage.end() ? nullptr : &found->second;
-    books.tenants.push_back({.tenant = tenant,
-                             .sessions = running[tenant.id],
-                             .paused = paused[tenant.id],
-                             .entitled_share = used == nullptr ? 0 : used->share,
-                             .entitled = used == nullptr ? std::chrono::nanoseconds(0) : used->entitled,
-                             .devices = device_books(from, tenant.name, used, books.at)});
+    TenantEntry& entry = books.tenants.emplace_back();
+    entry.tenant = tenant;
+    entry.sessions = running[tenant.id];
+    entry.paused = paused[tenant.id];
+    entry.devices = device_books(from, tenant.name, used, books.at);
+    for (const DeviceBooks& device : entry.devices)
+      entry.entitled_share = std::max(entry.entitled_share, device.entitled_share);
   }
   fill_shares(books, from.devices.size());
   return books;

@@ -16,7 +16,9 @@ namespace fairgv::daemon {
 /// Of one tenant on one device.
 struct DeviceBooks {
   DeviceUse use;
-  double share = 0;        // of everybody's use of late, 0 to 1
+  double share = 0;                      // of everybody's use of late, 0 to 1
+  double entitled_share = 0;             // of it now, 0 to 1
+  std::chrono::nanoseconds entitled{0};  // to it, so far; 0 if it is elsewhere
   bool elsewhere = false;  // the device is the same hardware as one before it, in whose books everything is
   std::uint64_t memory_used = 0;
   memquota::Allowance memory;
@@ -25,10 +27,9 @@ struct DeviceBooks {
 
 struct TenantEntry {
   Tenant tenant;
-  std::uint32_t sessions = 0;            // that run
-  std::uint32_t paused = 0;              // of them, those that may get no turn
-  double entitled_share = 0;             // of each device now, 0 to 1
-  std::chrono::nanoseconds entitled{0};  // to each device, so far
+  std::uint32_t sessions = 0;  // that run
+  std::uint32_t paused = 0;    // of them, those that may get no turn
+  double entitled_share = 0;   // now, of the device of which it is most
   std::vector<DeviceBooks> devices;
 };
 

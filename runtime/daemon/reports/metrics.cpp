@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -140,6 +141,28 @@ void add_devices(Families& families, const Sources& from) {
   each([&](std::uint32_t device) { return in_seconds(sharing[device].slice); });
   families.begin("fairgv_device_memory_bytes", "Memory that the device shares out", MetricType::Gauge);
   each([&](std::uint32_t device) { return limit_of(ledger.capacity(device)); });
+  families.begin("fairgv_device_sessions", "Sessions that may use the device", MetricType::Gauge);
+  std::vector<std::uint64_t> sessions(from.devices.size());
+  for (const auto& [id, session] : from.sessions.all()) {
+    if (session->stage != Session::Stage::running) continue;
+    std::set<std::uint32_t> hardware;
+    for (const std::uint32_t device : session->devices.shown())
+      hardware.insert(from.devices.hardware[device]);
+    for (const std::uint32_t device : hardware) ++sessions[device];
+  }
+  each([&](std::uint32_t device) { return sessions[device]; });
+  families.begin(
+      "fairgv_device_passed_over_total",
+      "How often the device could not take a session for which a device was chosen, by what it lacked",
+      MetricType::Counter);
+  const auto& all = from.placements.refusals();  // shorter where nothing was chosen yet
+  for (std::uint32_t device = 0; device < from.devices.size(); ++device) {
+    if (from.devices.is_elsewhere(device)) continue;
+    const Placements::Refusals refusals = device < all.size() ? all[device] : Placements::Refusals{};
+    const std::string number = std::to_string(device);
+    families.add({{"device", number}, {"reason", "memory"}}, refusals.memory);
+    families.add({{"device", number}, {"reason", "guarantee"}}, refusals.guarantee);
+  }
   families.begin("fairgv_device_memory_used_bytes", "Memory of the device that all tenants hold",
                  MetricType::Gauge);
   each([&](std::uint32_t device) { return ledger.charged(device); });
@@ -198,13 +221,13 @@ void add_time(Families& families, const Books& books) {
   of_uses(families, books, "fairgv_entitled_seconds_total",
           "Device time that the tenant's weight and promises entitled it to while it had sessions",
           MetricType::Counter,
-          [](const TenantEntry& entry, const DeviceBooks&) { return in_seconds(entry.entitled); });
+          [](const TenantEntry&, const DeviceBooks& device) { return in_seconds(device.entitled); });
   of_uses(families, books, "fairgv_share_ratio",
           "The tenant's part of the device time that all used in the last half second", MetricType::Gauge,
           [](const TenantEntry&, const DeviceBooks& device) { return device.share; });
   of_uses(families, books, "fairgv_entitled_share_ratio",
           "The tenant's guarantee, and by weight a part of the rest, up to its ceiling", MetricType::Gauge,
-          [](const TenantEntry& entry, const DeviceBooks&) { return entry.entitled_share; });
+          [](const TenantEntry&, const DeviceBooks& device) { return device.entitled_share; });
   of_uses(families, books, "fairgv_wait_seconds", "How long sessions waited for a turn on the device",
           MetricType::Histogram,
           [](const TenantEntry&, const DeviceBooks& device) { return device.use.waits; });

@@ -76,16 +76,17 @@ std::vector<Report::Session> session_reports(const Sources& from, TenantId tenan
                     state_name(look.state), look.interactive, session->long_commands.all(), session->paused,
                     held_back_s(*session), session->peer.uid, seconds_since(session->started),
                     std::move(look.used_ns), from.tenancies.memory().granted(id), look.compiles,
-                    std::move(look.waits_for)});
+                    std::move(look.waits_for), session->devices.shown(), session->passed_over});
   }
   return list;
 }
 
-Report::Use use_report(const TenantEntry& entry, const DeviceBooks& books) {
+Report::Use use_report(const DeviceBooks& books) {
   const DeviceUse& use = books.use;
   return {.device_time_ns = in_ns(use.device_time),
           .outside_ns = in_ns(use.outside),
-          .entitled_ns = books.elsewhere ? 0 : in_ns(entry.entitled),
+          .entitled_ns = in_ns(books.entitled),
+          .entitled_share = books.entitled_share,
           .share = books.share,
           .queue = use.queue,
           .interactive = use.interactive,
@@ -119,7 +120,7 @@ Report::Tenant tenant_report(const TenantEntry& entry) {
     report.memory_used.push_back(books.memory_used);
     report.memory_limit.push_back(books.memory.limit);
     report.memory_reserve.push_back(books.memory.reserve);
-    report.use.push_back(use_report(entry, books));
+    report.use.push_back(use_report(books));
     work += books.use.work;
   }
   report.ideal_share = entry.entitled_share;

@@ -27,7 +27,7 @@ usage::UsageAmounts totals_of(const TenantEntry& entry, std::size_t device) {
   const DeviceBooks& books = entry.devices[device];
   const WorkCounters& work = books.use.work;
   return {.device_ns = static_cast<std::uint64_t>(books.use.device_time.count()),
-          .entitled_ns = books.elsewhere ? 0 : static_cast<std::uint64_t>(entry.entitled.count()),
+          .entitled_ns = static_cast<std::uint64_t>(books.entitled.count()),
           .memory_byte_s = books.memory_totals.byte_seconds,
           .commands = work.commands,
           .launches = work.launches,

@@ -79,6 +79,7 @@ void Departures::remove(Sessions& sessions, Session& session) {
   dispatch_.remove_session(session.id, session.ran);
   tenancies_.memory().end(session.id);
   tenancies_.account_memory(session.tenant_name);
+  placements_.leave(session);
   const TenantId tenant = session.tenant;
   UniqueFd segment = std::move(session.segment_fd);  // often the last reference to it
   sessions.remove(session.id);

@@ -10,6 +10,7 @@
 
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/sessions/placements.hpp"
 #include "runtime/daemon/sessions/sessions.hpp"
 #include "runtime/daemon/sessions/tenancies.hpp"
 
@@ -17,8 +18,8 @@ namespace fairgv::daemon {
 
 class Departures {
  public:
-  Departures(DispatchLoop& dispatch, Tenancies& tenancies, UserLog& log)
-      : dispatch_(dispatch), tenancies_(tenancies), log_(log) {}
+  Departures(DispatchLoop& dispatch, Tenancies& tenancies, Placements& placements, UserLog& log)
+      : dispatch_(dispatch), tenancies_(tenancies), placements_(placements), log_(log) {}
 
   /// Sets a call that looks at each session once more, before its memory goes.
   void call_before_removal(std::function<void(Session&)> call) { before_removal_ = std::move(call); }
@@ -40,6 +41,7 @@ class Departures {
 
   DispatchLoop& dispatch_;
   Tenancies& tenancies_;
+  Placements& placements_;
   UserLog& log_;
   std::function<void(Session&)> before_removal_ = [](Session&) {};
 };

@@ -21,11 +21,21 @@ std::optional<cpu_set_t> processors_of(const session::DeviceDescription& device,
 
 }  // namespace
 
+DeviceKeeper::DeviceKeeper(const Config& config, DispatchLoop& dispatch, Tenancies& tenancies, UserLog& log)
+    : config_(config),
+      dispatch_(dispatch),
+      tenancies_(tenancies),
+      log_(log),
+      placements_(config, dispatch, tenancies, table_) {
+  tenancies.call_on_attributes([this](const Tenant& tenant) { placements_.attributes_changed(tenant); });
+}
+
 void DeviceKeeper::add(const session::DeviceDescription& device, std::uint32_t hardware) {
   table_.devices.push_back(device);
   table_.hardware.push_back(hardware);
   dispatch_.add_device(processors_of(device, config_), hardware);
   tenancies_.memory().add_device(device);
+  tenancies_.registry().set_devices(table_.hardware);
 }
 
 Result<DeviceView> DeviceKeeper::see(const Account& account,
@@ -65,6 +75,8 @@ bool DeviceKeeper::begin_anew(const Sessions& sessions) {
   table_ = {};
   dispatch_.reset_devices();
   tenancies_.memory().set_devices({});
+  tenancies_.registry().set_devices({});
+  placements_.begin_anew();
   return true;
 }
 

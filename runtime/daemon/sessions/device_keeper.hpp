@@ -1,5 +1,6 @@
 // Keeps the table of the host's devices, as workers see them: a worker sees the devices that its user may
 // open. A device that no worker has seen before goes behind the others, with a dispatcher and a ledger.
+// Beside it: which of them sessions may use (Placements).
 //
 // Used by the server's thread only. The constructor's arguments outlive it.
 #pragma once
@@ -11,6 +12,7 @@
 #include "runtime/daemon/devices/view.hpp"
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/sessions/placements.hpp"
 #include "runtime/daemon/sessions/sessions.hpp"
 #include "runtime/daemon/sessions/tenancies.hpp"
 
@@ -18,10 +20,12 @@ namespace fairgv::daemon {
 
 class DeviceKeeper {
  public:
-  DeviceKeeper(const Config& config, DispatchLoop& dispatch, Tenancies& tenancies, UserLog& log)
-      : config_(config), dispatch_(dispatch), tenancies_(tenancies), log_(log) {}
+  DeviceKeeper(const Config& config, DispatchLoop& dispatch, Tenancies& tenancies, UserLog& log);
+  DeviceKeeper(const DeviceKeeper&) = delete;
+  DeviceKeeper& operator=(const DeviceKeeper&) = delete;
 
   const DeviceTable& table() const { return table_; }
+  Placements& placements() { return placements_; }
   /// Adds a device behind the others; `hardware` is the first device that is the same hardware, or the device
   /// itself.
   void add(const session::DeviceDescription& device, std::uint32_t hardware);
@@ -40,6 +44,7 @@ class DeviceKeeper {
   Tenancies& tenancies_;
   UserLog& log_;
   DeviceTable table_;
+  Placements placements_;
 };
 
 }  // namespace fairgv::daemon

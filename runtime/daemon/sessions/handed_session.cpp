@@ -16,6 +16,8 @@ HandedSession handed(const Session& session, DispatchLooks& dispatch, const Memo
           .api = session.api,
           .long_commands = session.long_commands.all(),
           .devices = session.devices.all(),
+          .hidden = session.devices.hidden(),
+          .passed_over = session.passed_over,
           .worker = session.worker.handed(),
           .client = session.client.fd(),
           .channel = session.channel.fd(),
@@ -67,6 +69,8 @@ Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
                   .segment_fd = std::move(segment),
                   .header = std::move(header).value(),
                   .worker = std::move(worker).value()});
+  session->devices.hide(handed.hidden);
+  session->passed_over = handed.passed_over;
   session->processor_clock.emplace(session->worker.pid());
   if (messages) session->messages = WorkerOutput::adopt(std::move(messages));
   return session;

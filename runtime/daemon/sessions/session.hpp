@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/base/socket.hpp"
 #include "runtime/control/pause.hpp"
@@ -47,7 +48,9 @@ struct Session {
   session::SlicingWish slicing{};
   session::Api api = session::Api::opencl;  // the API that its program speaks
   LongCommandBook long_commands{};
-  DeviceView devices{};                    // devices that its worker sees, once the worker is ready
+  DeviceView devices{};  // devices that its worker sees, once the worker is ready, and those that are hidden
+  /// Why others than its devices were not chosen, a line for each; see Placements.
+  std::vector<std::string> passed_over{};
   std::optional<control::Pause> paused{};  // the session itself; its tenant may be paused, too
   /// The session may not run before then, since earlier sessions of its tenant were killed.
   std::optional<Time> held_back_until{};

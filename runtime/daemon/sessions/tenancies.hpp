@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/daemon/books/memory_book.hpp"
@@ -28,6 +29,8 @@ class Tenancies {
   /// Sets a call that lets the keepers of totals look once more, before tenants are forgotten.
   void call_before_forgetting(std::function<void()> call) { before_forgetting_ = std::move(call); }
   void about_to_forget() const { before_forgetting_(); }
+  /// Sets a call that hears of every tenant whose attributes may have changed.
+  void call_on_attributes(std::function<void(const Tenant&)> call) { on_attributes_ = std::move(call); }
 
   /// The tenant must be known.
   const sched::TenantAttributes& attributes_of(TenantId id) const { return registry_.find(id)->attributes; }
@@ -40,7 +43,10 @@ class Tenancies {
   void leave(TenantId id);
 
   /// Call this after `fairgv set`, or when the tenant's latest program has asked for something.
-  void apply_attributes(const Tenant& tenant) { dispatch_.set_attributes(tenant.id, tenant.attributes); }
+  void apply_attributes(const Tenant& tenant) {
+    dispatch_.set_attributes(tenant.id, tenant.attributes);
+    on_attributes_(tenant);
+  }
   /// Call this after a rule or a tenant has changed.
   void refresh_memory() { memory_.refresh(config_.devices, registry_); }
   /// The amount of memory that the tenant holds may have changed just now.
@@ -59,6 +65,7 @@ class Tenancies {
   TenantRegistry registry_;
   MemoryBook memory_;
   std::function<void()> before_forgetting_ = [] {};
+  std::function<void(const Tenant&)> on_attributes_ = [](const Tenant&) {};
 };
 
 }  // namespace fairgv::daemon

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/daemon/tenants/account.hpp"
-#include "sched/promises/promises.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -55,55 +54,6 @@ sched::TenantAttributes TenantRegistry::attributes_of(const Tenant& tenant) cons
   attributes.timegraph = task_of(tenant);
   attributes.host_weight = tenant.host_weight;
   return attributes;
-}
-
-/// Whether the configuration lets programs of the tenant ask for this.
-Result<void> TenantRegistry::allows(const Tenant& tenant, const session::TenantWish& wish,
-                                    bool administrator) const {
-  if (administrator) return {};
-  const TenantRule rule = rules_.of(tenant.name, tenant.class_name);
-  const sched::Share most = rule.allow_min.value_or(rules_.allow_min);
-  if (wish.min && !rule.min && wish.min->share() > most) {
-    return Error{"tenant '" + tenant.name + "' may not have a guarantee of " + session::to_text(*wish.min) +
-                 ": the administrator allows " +
-                 (most.ppm == 0 ? std::string("none") : "up to " + session::to_text(most)) + " (allow_min)"};
-  }
-  if (!wish.service || rule.service) return {};
-  const std::string service = session::to_text(wish.service->service);
-  const auto& allowed = rules_.allow_service;
-  if (std::find(allowed.begin(), allowed.end(), service) != allowed.end()) return {};
-  return Error{"tenant '" + tenant.name + "' may not be of the class " + service +
-               ": the administrator allows others (allow_class)"};
-}
-
-/// The guarantees of other tenants: of those that run, of those that the configuration names whether they
-/// run or not, and of the batch class.
-sched::Share TenantRegistry::promised_to_others(const std::string& name) const {
-  sched::Share sum = sched::Promises::kBatchFloor.share();
-  for (const auto& [each, tenant] : tenants_) {
-    const bool pinned = rules_.by_name.contains(each) && rules_.by_name.at(each).min;
-    if (each != name && tenant.runs() && !pinned) sum.ppm += tenant.attributes.min.share().ppm;
-  }
-  for (const auto& [each, rule] : rules_.by_name) {
-    if (each != name && rule.min) sum.ppm += rule.min->share().ppm;
-  }
-  return sum;
-}
-
-/// Whether the tenant's promises can be kept beside all others.
-Result<void> TenantRegistry::fits(const Tenant& tenant) const {
-  const sched::TenantAttributes& wanted = tenant.attributes;
-  const sched::Share own = wanted.min.share();
-  if (own.ppm == 0) return {};
-  const std::string wants =
-      "tenant '" + tenant.name + "' cannot have a guarantee of " + session::to_text(wanted.min) + ": ";
-  if (own > wanted.max) return Error{wants + "its ceiling is " + session::to_text(wanted.max)};
-  const sched::Share others = promised_to_others(tenant.name);
-  if (others.ppm + own.ppm <= rules_.promise_limit.ppm) return {};
-  const sched::Share left{rules_.promise_limit.ppm - std::min(others.ppm, rules_.promise_limit.ppm)};
-  return Error{wants + (left.ppm == 0 ? std::string("nothing") : session::to_text(left)) +
-               " is left of the " + session::to_text(rules_.promise_limit) +
-               " that may be promised (promise_limit)"};
 }
 
 /// Whether the name is for this applicant, regardless of who uses it now.
@@ -164,9 +114,7 @@ Result<Tenant> TenantRegistry::with_session(Tenant tenant, const Applicant& who,
   FAIRGV_CHECK(allows(tenant, wish, who.administrator));
   if (auto fit = fits(tenant); !fit) {
     if (rules_.refuse_overbooked || tenant.attributes.min.share() > tenant.attributes.max) return fit.error();
-    tenant.set.min = sched::Reservation{};
-    tenant.set.service = session::ServiceWish{sched::ServiceClass::batch};
-    tenant.attributes = attributes_of(tenant);
+    make_background(tenant);
   }
   return with_reserve(std::move(tenant), rules_.refuse_overbooked);
 }
@@ -199,6 +147,7 @@ void TenantRegistry::retire(TenantId id) {
     tenant.asked_memory.reset();
     tenant.set_memory.reset();
     tenant.in_background = false;
+    tenant.homes = 0;
     return;
   }
 }

@@ -8,9 +8,11 @@
 // the weight that the configuration pins; the wish of the tenant's latest program, capped by the
 // configuration; the default. So are a guarantee, a ceiling and a class of service, but a wish beyond what
 // the configuration allows is refused, since nobody asks for half of a promise. Guarantees of all tenants
-// that run, and those that the configuration pins, must fit into `promise_limit`: a session whose tenant's
-// guarantee does not is refused, or its tenant becomes a batch tenant. A limit of memory is the limit that an
-// administrator has set, or else the smaller of the configuration's limit and the latest program's wish.
+// that run, and those that the configuration pins, must fit into `promise_limit` on each device: a session
+// whose tenant's guarantee does not is refused, or its tenant becomes a batch tenant. A guarantee counts on
+// the devices where its tenant lives (set_homes()): on all that the tenant may use, but if the daemon chooses
+// among them, on those where its sessions are. A limit of memory is the limit that an administrator has set,
+// or else the smaller of the configuration's limit and the latest program's wish.
 //
 // Where a device has the policy `timegraph`, the reserves of the tenants that run must fit into the limit of
 // [timegraph] (tenant_reserves.cpp): a session whose tenant's reserve does not is refused, or its tenant has
@@ -32,6 +34,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/control/pause.hpp"
 #include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/config/promise_sums.hpp"
 #include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/daemon/tenants/probation.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
@@ -74,6 +77,7 @@ struct Tenant {
   std::optional<control::Pause> paused{};  // with all its sessions, also those to come
   Probation probation{};
   TenantCounts counts{};
+  std::uint64_t homes = 0;  // devices that were chosen for its sessions, a bit each, as the books number them
 
   bool runs() const { return sessions > ending; }
 };
@@ -151,10 +155,16 @@ class TenantRegistry {
   }
 
   struct Promised {
-    sched::Share sum;  // of each device: all guarantees, and the floor of the batch class
+    sched::Share sum;  // all guarantees and the floor of the batch class, on the device that has most of them
     sched::Share limit;
   };
-  Promised promised() const { return {promised_to_others(""), rules_.promise_limit}; }
+  Promised promised() const;
+  /// Guarantees that the configuration gives to tenants which do not run now.
+  PromiseSums kept_for_absent() const;
+  /// By device, the first one of the same hardware.
+  void set_devices(std::vector<std::uint32_t> hardware) { hardware_ = std::move(hardware); }
+  /// The devices of the tenant's sessions from now on, a bit each, as the books number them.
+  void set_homes(TenantId id, std::uint64_t devices);
 
   /// The same by name: the attributes of tenants that run, and what the configuration promises to the others
   /// and to the tenants of a class ("[class.gold]").
@@ -201,7 +211,10 @@ class TenantRegistry {
   sched::TenantAttributes attributes_of(const Tenant& tenant) const;
   Result<void> allows(const Tenant& tenant, const session::TenantWish& wish, bool administrator) const;
   Result<void> fits(const Tenant& tenant) const;
-  sched::Share promised_to_others(const std::string& name) const;
+  void make_background(Tenant& tenant) const;
+  std::uint64_t promised_on(const DevicesWanted& wanted, std::uint64_t homes) const;
+  std::uint64_t in_books(std::uint64_t devices) const;
+  PromiseSums promised_to_others(const std::string& name) const;
   sched::TimeGraphTask task_of(const Tenant& tenant) const;
   Result<Tenant> with_reserve(Tenant tenant, bool or_refuse) const;
   /// The tenant, if it has a session and `by` may change its settings; `what` is the change, in words.
@@ -209,6 +222,7 @@ class TenantRegistry {
   std::uint64_t configured_memory(const std::string& name, std::uint64_t capacity) const;
 
   TenantRules rules_;
+  std::vector<std::uint32_t> hardware_;
   std::map<std::string, Tenant> tenants_;
   std::set<std::string> in_front_;
   bool reserves_count_ = false;

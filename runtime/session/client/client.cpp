@@ -43,6 +43,7 @@ struct Reception {
   Names names = Names::fairgv;
   bool includes = false;
   bool driver_messages = false;
+  std::uint64_t hidden_devices = 0;
 };
 
 Result<Reception> receive_welcome(const Socket& socket, Api api) {
@@ -68,7 +69,8 @@ Result<Reception> receive_welcome(const Socket& socket, Api api) {
                    std::move(welcome.memory_limits),
                    welcome.names,
                    (features & kIncludes) != 0,
-                   (features & kDriverMessages) != 0};
+                   (features & kDriverMessages) != 0,
+                   (features & kChosenDevices) != 0 ? welcome.hidden_devices : 0};
 }
 
 std::uint32_t object_limit(const ring::Segment& segment) {
@@ -98,6 +100,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
   if (received->memory_quota) session->facts_.memory_limits = std::move(received->memory_limits);
   session->facts_.memory_waits = received->memory_waits;
   session->facts_.names = received->names;
+  session->facts_.hidden_devices = received->hidden_devices;
   return session;
 }
 

@@ -43,9 +43,12 @@ struct SessionFacts {
   /// Bytes that the tenant may hold on each device. Nothing: this daemon knows no quotas, and the worker is
   /// not to be asked for memory.
   std::optional<std::vector<std::uint64_t>> memory_limits;
-  bool memory_waits = false;    // the worker knows of memory that is on its way back
-  bool takes_includes = false;  // the worker takes wire::ProvideIncludes
-  Names names = Names::fairgv;  // names of the platforms, by the configuration
+  bool memory_waits = false;         // the worker knows of memory that is on its way back
+  bool takes_includes = false;       // the worker takes wire::ProvideIncludes
+  Names names = Names::fairgv;       // names of the platforms, by the configuration
+  std::uint64_t hidden_devices = 0;  // the worker's devices that the daemon has not chosen, a bit each
+
+  bool may_use(std::uint32_t device) const { return (hidden_devices >> device & 1U) == 0; }
 };
 
 class ClientSession {

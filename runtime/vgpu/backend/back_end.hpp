@@ -17,6 +17,7 @@
 #include "runtime/ring/segment.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/worker_options.hpp"
+#include "runtime/vgpu/backend/device_access.hpp"
 #include "runtime/vgpu/backend/dispatch.hpp"
 #include "runtime/vgpu/executor/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
@@ -29,6 +30,7 @@ struct ServeSettings {
   std::set<std::string> never_slice{};  // functions whose launches must run whole
   MemoryAccount* memory = nullptr;      // outlives all commands; none: memory is not counted
   std::uint32_t object_limit = session::WorkerTuning{}.objects;  // that the program may have at a time
+  DeviceAccess access{};                                         // to the devices; default: to all
 };
 
 class BackEnd {
@@ -37,6 +39,8 @@ class BackEnd {
 
   /// As all workers name them.
   virtual std::vector<session::DeviceDescription> devices() const = 0;
+  /// The devices that a program can name, a bit each.
+  virtual std::uint64_t nameable() const { return ~std::uint64_t{0}; }
   /// Whether commands run on the host's own CPU.
   virtual bool has_host_device() const = 0;
   /// Whether all of the drivers' threads work for one CPU device: threads of several devices could not be

@@ -24,6 +24,11 @@ class CudaBackEnd final : public BackEnd {
     all.insert(all.end(), driver_.more_devices().begin(), driver_.more_devices().end());
     return all;
   }
+  std::uint64_t nameable() const override {
+    std::uint64_t devices = 0;
+    for (const Device& device : driver_.devices()) devices |= std::uint64_t{1} << device.facts.device;
+    return devices;
+  }
   bool has_host_device() const override { return driver_.is_host(); }
   bool is_one_cpu_device() const override {
     return driver_.is_host() && opencl_ && opencl_->devices().size() == 1 && driver_.more_devices().empty();

@@ -77,6 +77,18 @@ wire::cuda::DeviceFacts facts_of(const Functions& driver, CUdevice device) {
   return facts;
 }
 
+/// Multiprocessors times their clock in MHz; 0: the driver does not say.
+std::uint64_t speed_of(const wire::cuda::DeviceFacts& facts) {
+  const auto attribute = [&facts](CUdevice_attribute which) -> std::uint64_t {
+    const auto at = static_cast<std::size_t>(which);
+    const std::int32_t value = at < facts.attributes.size() ? facts.attributes[at] : 0;
+    return value > 0 ? static_cast<std::uint64_t>(value) : 0;
+  };
+  constexpr std::uint64_t kKilohertz = 1'000;
+  return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
+         (attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / kKilohertz);
+}
+
 }  // namespace
 
 std::string describe(const Functions& functions, CUresult code) {
@@ -141,8 +153,8 @@ wire::DeviceIndex Driver::topology_index(const Device& device, const opencl::Dri
       ++index;
     }
   }
-  more_devices_.push_back(
-      {"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory, "pci " + device.facts.pci_bus_id});
+  more_devices_.push_back({"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory,
+                           "pci " + device.facts.pci_bus_id, speed_of(device.facts)});
   return index + static_cast<wire::DeviceIndex>(more_devices_.size() - 1);
 }
 

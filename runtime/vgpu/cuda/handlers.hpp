@@ -113,6 +113,7 @@ class Handlers final : public CallHandler {
 
  private:
   const Functions& functions() const { return driver_.functions(); }
+  std::vector<const Device*> devices() const;
   /// A call's stream, ready for a command.
   Result<std::shared_ptr<Stream>> stream(wire::ObjectId id) const { return objects_.get<Stream>(id); }
   /// Queues a node of the stream's lane, where the default stream's order wants it.

@@ -53,8 +53,11 @@ std::vector<session::DeviceDescription> describe(const Driver& driver) {
     cl_ulong memory = 0;  // unknown, if the driver does not say
     clGetDeviceInfo(device.id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory), &memory, nullptr);
     const auto index = static_cast<wire::DeviceIndex>(i);
+    cl_uint units = 0, megahertz = 0;
+    clGetDeviceInfo(device.id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, nullptr);
+    clGetDeviceInfo(device.id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(megahertz), &megahertz, nullptr);
     all.push_back({driver.platform_name(device.platform), driver.device_name(index), device.type, memory,
-                   driver.device_id(index)});
+                   driver.device_id(index), std::uint64_t{units} * megahertz});
   }
   return all;
 }

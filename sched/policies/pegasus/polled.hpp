@@ -10,8 +10,8 @@
 //   when they are ready to issue requests", section 3.2).
 // - The host side of a program is not woken with its turn: here the device follows the host or ignores it.
 //
-// The derived classes say whom to poll next and for how long. One policy object has one accelerator, so
-// Pegasus' choice among accelerators is the caller's.
+// The derived classes say whom to poll next and for how long. One policy object has one accelerator: Pegasus'
+// choice among accelerators, PickAccelerator, is sched/choice/device_choice.hpp.
 #pragma once
 
 #include <unordered_map>

@@ -149,6 +149,8 @@ TEST(ControlProtocol, AnAnswerToWhoamiArrivesAsItWasSent) {
   who.max = "50%";
   who.service = "latency:5ms";
   who.memory_limits = {7};
+  who.devices = "best";
+  who.device_choice = {"device 1 now, 50.0% of it to be expected"};
   who.administrator = true;
   const auto read = parse_whoami(to_text(who));
   ASSERT_TRUE(read) << read.error().message;
@@ -190,12 +192,15 @@ Report full_report(std::size_t tenants) {
     tenant.sessions[0].memory_used = {8, 9};
     tenant.sessions[0].compiles = true;
     tenant.sessions[0].waits_for = "asked back";
+    tenant.sessions[0].devices = {1};
+    tenant.sessions[0].passed_over = {"device 0: memory: 1 GiB of 2 GiB left"};
     tenant.device_time_ns = {UINT64_MAX, 0};
     tenant.share = {0.25, 0};
     tenant.ideal_share = 0.5;
     tenant.commands = 9;
     Report::Use use;
     use.entitled_ns = 3;
+    use.entitled_share = 0.75;
     use.wait_p99_ns = 17'000;
     use.queue = 2;
     use.bytes = UINT64_MAX;
@@ -257,6 +262,10 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(tenant.sessions[0].memory_used, (std::vector<std::uint64_t>{8, 9}));
   EXPECT_TRUE(tenant.sessions[0].compiles);
   EXPECT_EQ(tenant.sessions[0].waits_for, "asked back");
+  EXPECT_EQ(tenant.sessions[0].devices, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(tenant.sessions[0].passed_over, full_report(2).tenants[1].sessions[0].passed_over);
+  EXPECT_EQ(tenant.due(0), 0.75);
+  EXPECT_EQ(tenant.due(1), 0.5) << "nothing is said of it";
   ASSERT_EQ(read->kills.size(), 1u);
   EXPECT_EQ(read->kills[0].tenant, "tenant0");
   EXPECT_EQ(read->kills[0].pid, 4711);
@@ -271,6 +280,7 @@ TEST(ControlProtocol, AnOlderDaemonsReportWithoutTheNewerFieldsIsRead) {
   ASSERT_EQ(session.erase("long_commands") + session.erase("interactive"), 2u);
   ASSERT_EQ(session.erase("uid") + session.erase("age_s") + json.erase("kills"), 3u);
   ASSERT_EQ(session.erase("compiles") + session.erase("waits_for"), 2u);
+  ASSERT_EQ(session.erase("devices") + session.erase("passed_over"), 2u);
   ASSERT_EQ(json["tenants"][0].erase("use") + json["tenants"][0].erase("min_share"), 2u);
   ASSERT_EQ(json["daemon"].erase("promise_limit_share"), 1u);
   const auto without_promises = parse_report(json.dump());

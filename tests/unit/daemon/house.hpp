@@ -15,7 +15,9 @@ struct House {
   explicit House(const std::filesystem::path& worker = {}, const std::filesystem::path& vendors = {})
       : installation{worker, vendors} {}
 
-  Sources sources() { return {dispatch->looks(), tenancies, devices.table(), table.sessions()}; }
+  Sources sources() {
+    return {dispatch->looks(), tenancies, devices.table(), table.sessions(), devices.placements()};
+  }
   control::Report report() { return make_report(sources(), {}); }
 
   Config config;

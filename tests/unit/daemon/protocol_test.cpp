@@ -64,8 +64,13 @@ TEST(Protocol, AnAnswerArrivesAsItWasSent) {
   EXPECT_EQ(std::get<Welcome>(read.value()).session, 12u);
   EXPECT_EQ(std::get<Welcome>(read.value()).weight, 3u);
   EXPECT_EQ(std::get<Welcome>(read.value()).names, Names::fairgv);
+  EXPECT_EQ(std::get<Welcome>(read.value()).hidden_devices, 0u);
   welcome.names = Names::driver;
-  EXPECT_EQ(std::get<Welcome>(parse_hello_answer(to_text(welcome)).value()).names, Names::driver);
+  welcome.hidden_devices = std::uint64_t{1} << 62 | 1;
+  const auto again = parse_hello_answer(to_text(welcome));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(std::get<Welcome>(again.value()).names, Names::driver);
+  EXPECT_EQ(std::get<Welcome>(again.value()).hidden_devices, welcome.hidden_devices);
   const auto refused = parse_hello_answer(to_text(Refused{"no"}));
   ASSERT_TRUE(refused);
   EXPECT_EQ(std::get<Refused>(refused.value()).reason, "no");
@@ -77,6 +82,12 @@ TEST(Protocol, AWorkersMessageArrivesAsItWasSent) {
   const auto read = parse_worker_message(to_text(ready));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(std::get<WorkerReady>(read.value()).devices, ready.devices);
+  EXPECT_EQ(std::get<WorkerReady>(read.value()).nameable, ~std::uint64_t{0});
+  const WorkerReady knows_more{.devices = {{"Other", "gpu", 4, 1, "pci 1", 261'000}}, .nameable = 1};
+  const auto more = parse_worker_message(to_text(knows_more));
+  ASSERT_TRUE(more) << more.error().message;
+  EXPECT_EQ(std::get<WorkerReady>(more.value()).devices.at(0).speed, 261'000u);
+  EXPECT_EQ(std::get<WorkerReady>(more.value()).nameable, 1u);
   const auto failed = parse_worker_message(to_text(WorkerFailed{"no driver"}));
   ASSERT_TRUE(failed);
   EXPECT_EQ(std::get<WorkerFailed>(failed.value()).reason, "no driver");

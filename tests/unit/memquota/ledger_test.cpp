@@ -70,6 +70,17 @@ TEST_F(OneDevice, AReserveThatIsUsedIsKeptNoLonger) {
   EXPECT_EQ(charge(kFirst, 600), std::nullopt);
 }
 
+TEST_F(OneDevice, TellsWhatIsKeptFromATenant) {
+  ledger.allow("b", 0, {.reserve = 300});
+  EXPECT_EQ(ledger.kept_from("a", 0), 300);
+  EXPECT_EQ(ledger.kept_from("somebody who is not there", 0), 300);
+  EXPECT_EQ(ledger.kept_from("b", 0), 0) << "its own reserve";
+  EXPECT_EQ(charge(kThird, 100), std::nullopt);
+  EXPECT_EQ(ledger.kept_from("a", 0), 200);
+  ledger.allow("c", 0, {.reserve = 800});
+  EXPECT_EQ(ledger.kept_from("a", 0), 0) << "reserves beyond the device do not hold";
+}
+
 TEST_F(OneDevice, KeepsTheReserveOfATenantWithoutSessions) {
   ledger.allow("later", 0, {.reserve = 250});
   EXPECT_EQ(charge(kFirst, 751), kFull);

@@ -137,6 +137,28 @@ TEST(PsTable, SaysWhoWasKilledAndWhy) {
       << text;
 }
 
+TEST(PsTable, SaysWhichDeviceWasChosenAndWhyNoOther) {
+  control::Report report = ps_report();
+  control::Report::Session& session = report.tenants[1].sessions[0];
+  session.program = "prog";
+  session.devices = {2};
+  session.passed_over = {"device 0: memory: 1 GiB of 2 GiB left", "device 1: 33.3% of it to be expected"};
+  const auto lines = ps_lines(report, view_of());
+  EXPECT_NE(joined(lines).find("prog: device 2; not device 0: memory: 1 GiB of 2 GiB left, not device 1: "
+                               "33.3% of it to be expected"),
+            std::string::npos)
+      << joined(lines);
+  EXPECT_EQ(ps_sessions(report, {"devices"}, view_of()).at(2), "2");
+  EXPECT_EQ(joined(ps_lines(ps_report(), view_of())).find("; not "), std::string::npos);
+}
+
+TEST(PsTable, WhatIsDueIsOfTheDevice) {
+  control::Report report = ps_report();
+  report.tenants[0].use.resize(1);
+  report.tenants[0].use[0].entitled_share = 0.123;
+  EXPECT_NE(joined(ps_lines(report, view_of())).find("12.3%"), std::string::npos);
+}
+
 TEST(PsTable, SaysWhatTheSharesAreOf) {
   EXPECT_NE(joined(ps_lines(ps_report(), view_of())).find("now: last 0.5 s"), std::string::npos);
 }

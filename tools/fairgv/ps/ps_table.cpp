@@ -1,13 +1,14 @@
 #include "tools/fairgv/ps/ps_table.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <sstream>
 
+#include "tools/fairgv/ps/device_lines.hpp"
 #include "tools/fairgv/ps/long_commands.hpp"
 #include "tools/fairgv/ps/promise_columns.hpp"
 #include "tools/fairgv/top/text.hpp"
@@ -110,6 +111,8 @@ const std::vector<SessionColumn>& session_columns() {
          return row.session->uid ? top::short_bytes(sum_of(row.session->memory_used)) : std::string("-");
        },
        [](Row row) { return static_cast<double>(sum_of(row.session->memory_used)); }},
+      {"devices", "devices", 7, true, false,
+       [](Row row) { return or_unknown(fmt::format("{}", fmt::join(row.session->devices, ","))); }, nullptr},
       {"program", "program", 0, true, true, [](Row row) { return row.session->program; }, nullptr}};
   return kColumns;
 }
@@ -212,10 +215,10 @@ void add_tenants(const Report& report, std::size_t device, const PsView& view,
     for (const PromiseColumn& column : promises)
       cells.push_back(cell(column.text(*tenant), column.width, column.left));
     cells.insert(cells.end(), {pad_left(std::to_string(tenant->sessions.size()), 4),
-                               top::percent(tenant->ideal_share), top::percent(share)});
+                               top::percent(tenant->due(device)), top::percent(share)});
     if (widths.bar != 0) {
       cells.push_back(tenant->paused ? pad_right("paused", widths.bar)
-                                     : top::text_of(top::bar(share, {tenant->ideal_share}, widths.bar,
+                                     : top::text_of(top::bar(share, {tenant->due(device)}, widths.bar,
                                                              top::Glyphs::blocks)));
     }
     cells.insert(cells.end(), {pad_left(time_text(at(tenant->device_time_ns, device)), 8),
@@ -321,11 +324,13 @@ std::vector<std::string> ps_lines(const Report& report, const PsView& view) {
     add_sessions(report, view, part);
   }
   add_part(part, lines);
-  part.clear();
-  for (const std::string& command : long_command_lines(report)) {
-    for (std::string& line : wrapped(command, view.width, 2, 4)) part.push_back(std::move(line));
+  for (const auto& each : {device_lines(report), long_command_lines(report)}) {
+    part.clear();
+    for (const std::string& text : each) {
+      for (std::string& line : wrapped(text, view.width, 2, 4)) part.push_back(std::move(line));
+    }
+    add_part(part, lines);
   }
-  add_part(part, lines);
   add_part(kill_lines(report, view), lines);
   return lines;
 }
@@ -347,25 +352,6 @@ std::vector<std::string> ps_sessions(const Report& report, const std::vector<std
       lines[row] += (column == 0 ? "" : " ") + cell(table[row][column], width, left);
   }
   for (std::string& line : lines) line.erase(line.find_last_not_of(' ') + 1);
-  return lines;
-}
-
-std::vector<std::string> wrapped(const std::string& text, std::size_t width, std::size_t first,
-                                 std::size_t others) {
-  std::vector<std::string> lines;
-  std::istringstream words(text);
-  std::string line(first, ' ');
-  bool empty = true;
-  for (std::string word; words >> word;) {
-    if (!empty && top::width_of(line) + 1 + top::width_of(word) > width) {
-      lines.push_back(std::move(line));
-      line = std::string(others, ' ');
-      empty = true;
-    }
-    line += (empty ? "" : " ") + word;
-    empty = false;
-  }
-  lines.push_back(std::move(line));
   return lines;
 }
 

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "runtime/base/near_word.hpp"
+#include "sched/choice/device_profile.hpp"
 #include "sched/policies/registry.hpp"
 #include "tools/fairgv/command.hpp"
 #include "tools/fairgv/sim/figures.hpp"
+#include "tools/fairgv/sim/sim_place.hpp"
 #include "tools/fairgv/sim/sim_report.hpp"
 #include "tools/fairgv/sim/sim_tenant.hpp"
 
@@ -28,6 +30,8 @@ struct SimOptions {
   bool json = false;
   std::string figures;
   std::size_t figure_tenants = 0;
+  std::vector<std::string> placements;
+  std::vector<std::uint64_t> speeds;
 };
 
 Result<sched::SimulationSettings> settings_from(const SimOptions& options) {
@@ -83,6 +87,8 @@ int sim(const SimOptions& options) {
         "there is no policy '" + policy + "': " + guess_and_list(policy, sched::policy_names() + ", all"),
         kMisused);
   }
+  if (!options.placements.empty())
+    return place(settings.value(), policies, {options.placements, options.speeds, options.json});
   File csv(options.csv.empty() ? nullptr : std::fopen(options.csv.c_str(), "we"), &std::fclose);
   if (!options.csv.empty() && !csv) return fail("sim", system_error("cannot write " + options.csv).message);
   if (csv) write_csv_header(csv.get());
@@ -132,12 +138,25 @@ void add_sim(CLI::App& app, Action& action) {
   command->add_option("--seconds", options.seconds, "Simulated time")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1e6));
-  command->add_option("--devices", options.devices, "Every tenant runs on each; of figures, each on one")
+  command
+      ->add_option("--devices", options.devices,
+                   "Every tenant runs on each, or with --place on one of them; of figures, each on one")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000));
   command->add_option("--seed", options.seed, "The same seed repeats a run exactly")->capture_default_str();
-  command->add_option("--csv", options.csv, "Write a file with a line per device and tenant")
-      ->type_name("FILE");
+  auto* const csv =
+      command->add_option("--csv", options.csv, "Write a file with a line per device and tenant");
+  csv->type_name("FILE");
+  auto* const placements =
+      command->add_option("--place", options.placements,
+                          "Put each tenant on one device, as a placement says: " + placement_names() +
+                              "; may be given several times");
+  placements->type_name("PLACEMENT")->allow_extra_args(false)->excludes(csv);
+  command->add_option("--speed", options.speeds, "How fast each device is beside the others, with --place")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->check(CLI::Range(std::uint64_t{1}, sched::DeviceProfile::kMostSpeed))
+      ->needs(placements);
   command->add_flag("--json", options.json, "Everything as JSON instead of the table");
   CLI::Option* const figures =
       command

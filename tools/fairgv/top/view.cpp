@@ -60,7 +60,7 @@ Row row_of(const Report::Tenant& tenant, std::uint32_t device) {
   Row row;
   row.tenant = tenant.tenant;
   row.weight = tenant.weight;
-  row.entitled = tenant.ideal_share;
+  row.entitled = tenant.due(device);
   row.promises = {tenant.min, tenant.max, tenant.service};
   row.min_share = tenant.min_share;
   row.max_share = tenant.max_share;

@@ -25,17 +25,31 @@ CUresult make_handle(Context& context, unsigned flags) {
 
 Result<wire::cuda::DevicesReply> Handlers::handle(const wire::cuda::GetDevices&) {
   wire::cuda::DevicesReply reply;
-  if (driver_.devices().empty()) reply.code = CUDA_ERROR_NO_DEVICE;
   reply.driver_version = driver_.version();
   reply.arena_is_shared = segment_.at_wanted_address() ? 1 : 0;
-  for (const Device& device : driver_.devices()) reply.devices.push_back(device.facts);
+  for (const Device* device : devices()) reply.devices.push_back(device->facts);
+  if (reply.devices.empty()) reply.code = CUDA_ERROR_NO_DEVICE;
   return reply;
 }
 
+/// Those that the program may use: their places here are the ordinals that it sees.
+std::vector<const Device*> Handlers::devices() const {
+  std::vector<const Device*> list;
+  for (const Device& device : driver_.devices()) {
+    if (settings_.access.may_use(device.facts.device)) list.push_back(&device);
+  }
+  return list;
+}
+
 Result<wire::cuda::ContextReply> Handlers::handle(const wire::cuda::CreateContext& call) {
-  if (call.ordinal >= driver_.devices().size()) return Error{fmt::format("no device {}", call.ordinal)};
-  const Device& device = driver_.devices()[call.ordinal];
+  const std::vector<const Device*> usable = devices();
   wire::cuda::ContextReply reply;
+  if (call.ordinal >= driver_.devices().size()) return Error{fmt::format("no device {}", call.ordinal)};
+  if (call.ordinal >= usable.size()) {
+    reply.code = CUDA_ERROR_DEVICE_UNAVAILABLE;
+    return reply;
+  }
+  const Device& device = *usable[call.ordinal];
   std::shared_ptr<Context> context;
   if (call.is_primary != 0) context = primary_contexts_[device.handle].lock();
   if (!context) {

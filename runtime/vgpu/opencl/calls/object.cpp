@@ -27,9 +27,12 @@ Result<void> Handlers::handle(const wire::CreateContext& call) {
   auto context = std::make_shared<Context>();
   context->devices.assign(call.devices.begin(), call.devices.end());
   for (const wire::DeviceIndex device : call.devices) {
+    const wire::DeviceIndex root = driver_.devices()[device].root;
     if (const auto& owner = driver_.devices()[device].owner) context->sub_devices.push_back(owner);
-    context->roots |= std::uint64_t{1} << driver_.devices()[device].root;
+    context->roots |= std::uint64_t{1} << root;
+    if (!settings_.access.may_use(root)) context->error = CL_DEVICE_NOT_AVAILABLE;
   }
+  if (context->error != CL_SUCCESS) return objects_.insert(call.id, std::move(context));
   const Platform& platform = driver_.platforms()[platform_index];
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                               reinterpret_cast<cl_context_properties>(platform.id), 0};
@@ -52,6 +55,8 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
   queue->sub_device = driver_.devices()[call.device].owner;
   queue->device = id.value();
   queue->error = queue->context->error;
+  // The driver is not asked about a device that is none of the context's if the program may not use it.
+  if (!settings_.access.may_use(queue->lane->device())) queue->error = CL_DEVICE_NOT_AVAILABLE;
   if (queue->error == CL_SUCCESS) {
     queue->error = clGetDeviceInfo(queue->device, CL_DEVICE_ADDRESS_BITS, sizeof(queue->address_bits),
                                    &queue->address_bits, nullptr);

@@ -80,10 +80,21 @@ Result<wire::DevicesReply> Handlers::handle(const wire::GetDevicesOfType& call) 
   reply.error = devices_of_type(platform, call.type, ids);
   if (reply.error != CL_SUCCESS) return reply;
   const auto roots = driver_.root_devices();
+  bool hides_default = false;
   for (const cl_device_id id : ids) {
     const auto known =
         std::find_if(roots.begin(), roots.end(), [id](const Device& device) { return device.id == id; });
-    if (known != roots.end()) reply.devices.push_back(static_cast<wire::DeviceIndex>(known - roots.begin()));
+    if (known == roots.end()) continue;
+    const auto index = static_cast<wire::DeviceIndex>(known - roots.begin());
+    if (settings_.access.may_use(index)) {
+      reply.devices.push_back(index);
+    } else {
+      hides_default = (call.type & CL_DEVICE_TYPE_DEFAULT) != 0;
+    }
+  }
+  // A platform has a default device as long as it has any: another if the driver's is hidden.
+  for (wire::DeviceIndex i = 0; hides_default && reply.devices.empty() && i < roots.size(); ++i) {
+    if (roots[i].platform == call.platform && settings_.access.may_use(i)) reply.devices.push_back(i);
   }
   if (reply.devices.empty()) reply.error = CL_DEVICE_NOT_FOUND;
   return reply;

@@ -232,7 +232,7 @@ TEST_F(Sampled, IsWhatWasUsedSinceTheLastTime) {
   EXPECT_EQ(rows[0].amounts, (UsageAmounts{.device_ns = 10}));
   EXPECT_TRUE(sample(kNoon + 200).empty()) << "nothing was used";
   books.tenants[0].devices[0].use.device_time = std::chrono::nanoseconds(15);
-  books.tenants[0].entitled = std::chrono::nanoseconds(4);
+  books.tenants[0].devices[0].entitled = std::chrono::nanoseconds(4);
   rows = sample(kNoon + 300);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].begin_ms, kNoon + 200);

@@ -95,6 +95,19 @@ TEST(DeviceView, TranslatesBothWays) {
   EXPECT_EQ(view.pick(Numbers({10})), Numbers({0, 10})) << "a list that is too short";
 }
 
+TEST(DeviceView, HiddenDevicesKeepTheirNumbers) {
+  DeviceView view({2, 0, 1});
+  EXPECT_EQ(view.shown(), view.all());
+  view.hide(0b011);
+  EXPECT_EQ(view.shown(), Numbers({1}));
+  EXPECT_TRUE(view.hides(0));
+  EXPECT_FALSE(view.hides(2));
+  EXPECT_EQ(view.worker(0), 1U) << "it is still a device of the worker";
+  const DeviceView books = view.through({0, 0, 2});
+  EXPECT_EQ(books.hidden(), 0b011U);
+  EXPECT_EQ(books.shown(), Numbers({0}));
+}
+
 TEST(DeviceView, OfDevicesThatAreTheSameHardwareASetHasEachOnce) {
   using Sets = std::vector<std::uint64_t>;
   const DeviceView view = DeviceView({2, 0, 1}).through({0, 1, 0});

@@ -54,6 +54,36 @@ TEST(DispatchLoop, GrantsTurnsOnEachDeviceSeparately) {
   loop->remove_session(b.id);
 }
 
+TEST(DispatchLoop, ASessionHasNoTurnAndNoDueAtADeviceThatIsHiddenFromIt) {
+  const auto loop = start_loop(2);
+  Member a(1, 1);
+  Member b(2, 2);
+  DispatchedSession chosen = a.for_loop(3, 2);
+  chosen.devices.hide(0b01);
+  ASSERT_TRUE(loop->add_session(chosen));
+  ASSERT_TRUE(loop->add_session(b.for_loop(1, 2)));
+  a.want(0);  // its worker does as it likes
+  b.want(0);
+  b.wait_while(State::wanting, 0);
+  EXPECT_EQ(b.state(0), State::held);
+  EXPECT_EQ(a.state(0), State::wanting);
+  a.want(1);
+  a.wait_while(State::wanting, 1);
+  EXPECT_EQ(a.state(1), State::held);
+  auto usage = loop->looks().usage({a.tenant_id, b.tenant_id});
+  EXPECT_EQ(usage[a.tenant_id].shares, (std::vector<double>{0, 0.75}));
+  EXPECT_EQ(usage[b.tenant_id].shares, (std::vector<double>{1, 0.25}));
+  loop->set_attributes(a.tenant_id, {1});
+  usage = loop->looks().usage({a.tenant_id, b.tenant_id});
+  EXPECT_EQ(usage[a.tenant_id].shares, (std::vector<double>{0, 0.5}));
+  loop->set_suspended(a.id, true, {1});
+  usage = loop->looks().usage({a.tenant_id, b.tenant_id});
+  EXPECT_EQ(usage[a.tenant_id].shares, (std::vector<double>{0, 0}));
+  EXPECT_EQ(usage[b.tenant_id].shares, (std::vector<double>{1, 1}));
+  loop->remove_session(a.id);
+  loop->remove_session(b.id);
+}
+
 TEST(DispatchLoop, DevicesThatAreTheSameHardwareHaveOneTurnAndOneBook) {
   const auto loop = start_loop(1);
   loop->add_device({}, 0);

@@ -69,7 +69,7 @@ TEST(DispatchLoop, ASuspendedSessionGetsNoTurnAndHasNoShare) {
   ASSERT_TRUE(loop->add_session(b.for_loop(3)));
   const auto shares = [&] {
     auto usage = loop->looks().usage({a.tenant_id, b.tenant_id});
-    return std::pair(usage[a.tenant_id].share, usage[b.tenant_id].share);
+    return std::pair(usage[a.tenant_id].shares[0], usage[b.tenant_id].shares[0]);
   };
   EXPECT_EQ(shares(), std::pair(0.0, 1.0));
   a.want(0);

@@ -155,6 +155,19 @@ TEST(DeviceChoice, AGuaranteeThatDoesNotFitIsRefused) {
   EXPECT_FALSE(choice.refusal(0, kA, wants));  // its own counts once
 }
 
+TEST(DeviceChoice, WhatIsPromisedElsewhereCannotBePromisedAgainAndCostsNoShare) {
+  DeviceChoice choice = equal_devices(2);
+  choice.set_promised_elsewhere(0, Share{600'000});
+  EXPECT_EQ(choice.choose(kA, weighing(1)).device, 0U) << "it wants no promise";
+  EXPECT_EQ(choice.choose(kA, weighing(1)).expected.share.units, FineShare::kWhole);
+  const auto answer = choice.choose(kA, {.attributes = {.min = kTwoFifths}});
+  EXPECT_EQ(answer.device, 1U);
+  ASSERT_EQ(answer.refused.size(), 1U);
+  EXPECT_EQ(answer.refused[0].why(), "guarantee: 30% of 90% left to promise");
+  choice.set_promised_elsewhere(0, {});
+  EXPECT_EQ(choice.choose(kA, {.attributes = {.min = kTwoFifths}}).device, 0U);
+}
+
 TEST(DeviceChoice, TheFloorOfTheBatchClassIsPromised) {
   DeviceChoice choice = equal_devices(1);
   choice.place(0, kA, {.attributes = {.min = kTwoFifths}});
