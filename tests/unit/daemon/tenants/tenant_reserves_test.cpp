@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using sched::Reservation;
 using sched::Share;
 
-const TenantRegistry::Applicant kSomebody{.uid = 1000};
+const TenantRegistry::Applicant kApplicant{.uid = 1000};
 const TenantRegistry::Applicant kPrivileged{.uid = 0, .administrator = true};
 constexpr Reservation kQuarter{10ms, 40ms};
 
@@ -40,7 +40,7 @@ const sched::TenantAttributes& attributes(const TenantRegistry& registry, const 
 
 TEST(TenantReserves, AnEntryAppliesToTheTenantOfItsName) {
   TenantRegistry registry = registry_with(with_spec("game:HT:none:*:-:-\nmplayer:PRT:AE:70:10000:40000\n"));
-  for (const char* name : {"game", "mplayer", "other"}) ASSERT_TRUE(registry.join(name, kSomebody, {}));
+  for (const char* name : {"game", "mplayer", "other"}) ASSERT_TRUE(registry.join(name, kApplicant, {}));
   const sched::TimeGraphTask game = attributes(registry, "game").timegraph;
   EXPECT_EQ(game.scheduling, sched::TimeGraphTask::Scheduling::high_throughput);
   EXPECT_TRUE(game.automatic);
@@ -64,66 +64,66 @@ TEST(TenantReserves, WithoutAnEntryAGuaranteeIsTheReserve) {
 TEST(TenantReserves, AReserveBeyondTheLimitIsRefusedWithWhatWouldFit) {
   TenantRegistry registry = registry_with(
       with_spec("a:PRT:PE:1:20000:40000\nb:PRT:PE:1:10000:20000\nc:PRT:PE:1:3000:10000\n", Share{800'000}));
-  ASSERT_TRUE(registry.join("a", kSomebody, {}));
-  EXPECT_EQ(reason_of(registry.join("b", kSomebody, {})),
+  ASSERT_TRUE(registry.join("a", kApplicant, {}));
+  EXPECT_EQ(reason_of(registry.join("b", kApplicant, {})),
             "tenant 'b' cannot have a reserve of 10ms/20ms (50%): 30% is left of the 80% that reserves may "
             "have (limit in [timegraph])");
   EXPECT_EQ(registry.find("b"), nullptr);
-  ASSERT_TRUE(registry.join("c", kSomebody, {}));
+  ASSERT_TRUE(registry.join("c", kApplicant, {}));
   EXPECT_EQ(
-      reason_of(registry.join("b", kSomebody, {})),
+      reason_of(registry.join("b", kApplicant, {})),
       "tenant 'b' cannot have a reserve of 10ms/20ms (50%): nothing is left of the 80% that reserves may "
       "have (limit in [timegraph])");
-  EXPECT_TRUE(registry.join("a", kSomebody, {})) << "its own reserve does not count twice";
-  EXPECT_FALSE(registry.would_admit("b", kSomebody, {}).attributes.timegraph_reserve().empty());
-  EXPECT_TRUE(registry.would_admit("b", kSomebody, {}).refusal);
+  EXPECT_TRUE(registry.join("a", kApplicant, {})) << "its own reserve does not count twice";
+  EXPECT_FALSE(registry.would_admit("b", kApplicant, {}).attributes.timegraph_reserve().empty());
+  EXPECT_TRUE(registry.would_admit("b", kApplicant, {}).refusal);
 }
 
 TEST(TenantReserves, ThreeThirdsFit) {
   TenantRegistry registry =
       registry_with(with_spec("a:PRT:PE:1:10:30\nb:PRT:PE:1:10:30\nc:PRT:PE:1:10:30\n"));
-  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(registry.join(name, kSomebody, {})) << name;
+  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(registry.join(name, kApplicant, {})) << name;
 }
 
 TEST(TenantReserves, TheReserveOfATenantThatHasEndedIsFreeAgain) {
   TenantRegistry registry = registry_with(with_spec("a:PRT:PE:1:60:100\nb:PRT:PE:1:60:100\n"));
-  const auto a = registry.join("a", kSomebody, {});
-  EXPECT_FALSE(registry.join("b", kSomebody, {}));
+  const auto a = registry.join("a", kApplicant, {});
+  EXPECT_FALSE(registry.join("b", kApplicant, {}));
   registry.retire(a->id);
-  EXPECT_TRUE(registry.join("b", kSomebody, {}));
-  EXPECT_FALSE(registry.join("a", kSomebody, {}));
+  EXPECT_TRUE(registry.join("b", kApplicant, {}));
+  EXPECT_FALSE(registry.join("a", kApplicant, {}));
 }
 
 TEST(TenantReserves, ASharedReserveCountsOnce) {
   TenantRegistry registry = registry_with(
       with_spec("a:PRT:PE@s:1:60:100\nb:PRT:PE@s:1:-:-\nc:PRT:PE:1:40:100\nd:PRT:PE:1:1:100\n"));
-  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(registry.join(name, kSomebody, {})) << name;
-  EXPECT_FALSE(registry.join("d", kSomebody, {}));
+  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(registry.join(name, kApplicant, {})) << name;
+  EXPECT_FALSE(registry.join("d", kApplicant, {}));
 }
 
 TEST(TenantReserves, IfSoConfiguredOneThatDoesNotFitBecomesBackgroundWithTheLowestPriority) {
   TenantRules rules = with_spec("a:PRT:PE:1:60:100\nb:PRT:PE:*:60:100\n");
   rules.refuse_overbooked = false;
   TenantRegistry registry = registry_with(rules);
-  const auto a = registry.join("a", kSomebody, {});
-  ASSERT_TRUE(registry.join("b", kSomebody, {}));
+  const auto a = registry.join("a", kApplicant, {});
+  ASSERT_TRUE(registry.join("b", kApplicant, {}));
   EXPECT_TRUE(registry.find("b")->in_background);
   EXPECT_TRUE(attributes(registry, "b").timegraph_reserve().empty());
   EXPECT_FALSE(attributes(registry, "b").timegraph.automatic);
   EXPECT_EQ(attributes(registry, "b").timegraph.priority, 0);
-  EXPECT_TRUE(registry.set("b", {.weight = 3}, kSomebody.uid, false))
+  EXPECT_TRUE(registry.set("b", {.weight = 3}, kApplicant.uid, false))
       << "another change is no reason to refuse";
   EXPECT_TRUE(registry.find("b")->in_background);
 
   registry.retire(a->id);
-  ASSERT_TRUE(registry.join("b", kSomebody, {}));
+  ASSERT_TRUE(registry.join("b", kApplicant, {}));
   EXPECT_FALSE(registry.find("b")->in_background) << "its next session tries again";
   EXPECT_TRUE(attributes(registry, "b").timegraph.automatic);
 }
 
 TEST(TenantReserves, WhereNoDeviceHasThePolicyNoReserveIsRefused) {
   TenantRegistry registry(with_spec("a:PRT:PE:1:60:100\nb:PRT:PE:1:60:100\nc:PRT:PE:1:30:100\n"));
-  for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(registry.join(name, kSomebody, {})) << name;
+  for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(registry.join(name, kApplicant, {})) << name;
   const auto lost = registry.admit_reserves(true);
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_EQ(lost[0],
@@ -139,11 +139,11 @@ TEST(TenantReserves, ATenantWithAReserveKeepsItWhenAllAreTriedAgainAndThroughARe
   TenantRules rules = with_spec("a:PRT:PE:1:60:100\nb:PRT:PE:1:60:100\n");
   rules.refuse_overbooked = false;
   TenantRegistry registry = registry_with(rules);
-  const auto a = registry.join("a", kSomebody, {});
-  const auto b = registry.join("b", kSomebody, {});
+  const auto a = registry.join("a", kApplicant, {});
+  const auto b = registry.join("b", kApplicant, {});
   registry.retire(a->id);
-  ASSERT_TRUE(registry.join("b", kSomebody, {}));
-  ASSERT_TRUE(registry.join("a", kSomebody, {}));
+  ASSERT_TRUE(registry.join("b", kApplicant, {}));
+  ASSERT_TRUE(registry.join("a", kApplicant, {}));
   ASSERT_TRUE(registry.find("a")->in_background) << "b has taken its place, though a came first once";
   EXPECT_TRUE(registry.admit_reserves(true).empty());
   EXPECT_TRUE(registry.find("a")->in_background);
@@ -152,7 +152,7 @@ TEST(TenantReserves, ATenantWithAReserveKeepsItWhenAllAreTriedAgainAndThroughARe
   // The next daemon is told, and decides the same in whatever order the sessions come.
   TenantRegistry next = registry_with(rules);
   for (const char* name : {"a", "b"}) next.restore(*registry.find(name));
-  TenantRegistry::Applicant goes_on = kSomebody;
+  TenantRegistry::Applicant goes_on = kApplicant;
   goes_on.runs_already = true;
   for (const char* name : {"a", "b", "b"}) ASSERT_TRUE(next.join(name, goes_on, {}));
   EXPECT_TRUE(next.admit_reserves(true).empty());
@@ -162,7 +162,7 @@ TEST(TenantReserves, ATenantWithAReserveKeepsItWhenAllAreTriedAgainAndThroughARe
 
 TEST(TenantReserves, ANewSpecificationHoldsForTenantsThatRun) {
   TenantRegistry registry = registry_with(with_spec("a:PRT:PE:1:60:100\nb:PRT:PE:1:30:100\n"));
-  for (const char* name : {"a", "b"}) ASSERT_TRUE(registry.join(name, kSomebody, {}));
+  for (const char* name : {"a", "b"}) ASSERT_TRUE(registry.join(name, kApplicant, {}));
   registry.configure(with_spec("a:PRT:PE:1:20:100\nb:HT:none:9:-:-\n"));
   EXPECT_TRUE(registry.admit_reserves(true).empty());
   EXPECT_EQ(attributes(registry, "a").timegraph_reserve(), (Reservation{20us, 100us}));
@@ -175,14 +175,14 @@ TEST(TenantReserves, ANewSpecificationHoldsForTenantsThatRun) {
 
 TEST(TenantReserves, TenantsAreInFrontUntilOthersAre) {
   TenantRegistry registry = registry_with(with_spec("a:PRT:none:*:-:-\n"));
-  ASSERT_TRUE(registry.join("a", kSomebody, {}));
-  ASSERT_TRUE(registry.join("b", kSomebody, {}));
+  ASSERT_TRUE(registry.join("a", kApplicant, {}));
+  ASSERT_TRUE(registry.join("b", kApplicant, {}));
   const auto changed = registry.bring_to_front({"a", "late"});
   ASSERT_EQ(changed.size(), 1U);
   EXPECT_TRUE(changed[0].attributes.timegraph.foreground);
   EXPECT_TRUE(attributes(registry, "a").timegraph.foreground);
   EXPECT_FALSE(attributes(registry, "b").timegraph.foreground);
-  ASSERT_TRUE(registry.join("late", kSomebody, {}));
+  ASSERT_TRUE(registry.join("late", kApplicant, {}));
   EXPECT_TRUE(attributes(registry, "late").timegraph.foreground);
   EXPECT_EQ(registry.bring_to_front({"b"}).size(), 3U);
   EXPECT_FALSE(attributes(registry, "a").timegraph.foreground);
