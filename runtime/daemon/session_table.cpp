@@ -249,7 +249,8 @@ session::Welcome SessionTable::welcome_of(const Session& session) const {
   if (session.output) welcome.features |= session::kKernelOutput;
   welcome.features |=
       session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda |
-                          session::kMemoryWaits | session::kIncludes | session::kDriverMessages);
+                          session::kMemoryWaits | session::kIncludes | session::kDriverMessages |
+                          session::kMarks);
   if ((welcome.features & session::kMemoryQuota) != 0) {
     welcome.memory_limits =
         needs_.devices.in_books(session.devices).pick(needs_.tenancies.memory().limits(session.tenant_name));

@@ -52,9 +52,11 @@ enum Feature : std::uint64_t {
   kIncludes = 1U << 5,
   /// The driver's output on the worker's standard error comes on the session's socket (DriverSays).
   kDriverMessages = 1U << 6,
+  /// The worker takes marks of the program (wire::EnqueueMark).
+  kMarks = 1U << 7,
 };
 inline constexpr std::uint64_t kFeatures =
-    kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits | kIncludes | kDriverMessages;
+    kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits | kIncludes | kDriverMessages | kMarks;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;

@@ -112,7 +112,14 @@ struct alignas(64) TurnPromise {
   // Worker writes, before its state becomes wanting: the predicted time of the command for which it wants the
   // turn, in nanoseconds; 0: unknown. The dispatcher believes it within bounds only. Relaxed.
   std::atomic<std::uint64_t> next_cost_ns{0};
+  // Daemon writes: which ends the worker counts as units of service (session/service_unit.hpp); 0: none. A
+  // hint, relaxed.
+  std::atomic<std::uint64_t> counted{0};
+  // Worker writes: how many of them there were, before their ends are seen. Relaxed; it never goes down, and
+  // the daemon believes it within bounds (daemon/books/claimed_units.hpp).
+  std::atomic<std::uint64_t> units{0};
 };
+static_assert(sizeof(TurnPromise) == 64);
 
 struct TurnPromises {
   TurnPromise devices[kMaxDevices];

@@ -170,6 +170,7 @@ std::vector<Record> events(std::uint64_t properties) {
       .call(wire::EnqueueMarker{command(3, both)})
       .call(wire::EnqueueBarrier{command(4)})
       .call(wire::EnqueueCopyBuffer{command(5), kBuffer, kOther, 0, 64, 128})
+      .call(wire::EnqueueMark{command(), "frame"})
       .call(wire::EnqueueNothing{command(6)})
       .call(wire::WatchEvent{event(5), CL_SUBMITTED})
       .call(wire::WatchEvent{event(3), CL_COMPLETE})

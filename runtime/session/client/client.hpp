@@ -45,6 +45,7 @@ struct SessionFacts {
   std::optional<std::vector<std::uint64_t>> memory_limits;
   bool memory_waits = false;    // the worker knows of memory that is on its way back
   bool takes_includes = false;  // the worker takes wire::ProvideIncludes
+  bool takes_marks = false;     // the worker takes wire::EnqueueMark
   Names names = Names::fairgv;  // names of the platforms, by the configuration
 };
 
@@ -93,6 +94,13 @@ class ClientSession {
     }
   }
   HostWork& host_work() { return host_work_; }
+
+  /// A call of the program that waits for the device returns. Counted if such calls are units of service.
+  void count_call() {
+    ring::Coscheduling& calls = segment_.header().coscheduling;
+    if (calls.counts_calls.load(std::memory_order_relaxed) == 0) return;
+    calls.ended_calls.fetch_add(1, std::memory_order_relaxed);
+  }
 
   /// The late errors so far (CUDA); see ring::LateError. Acquire: pairs with the worker's release.
   std::uint64_t late_error() const {
