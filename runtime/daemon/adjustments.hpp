@@ -11,6 +11,7 @@
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/sessions/tenancies.hpp"
 
 namespace fairgv::daemon {
@@ -18,8 +19,14 @@ namespace fairgv::daemon {
 class Adjustments {
  public:
   /// All outlive it.
-  Adjustments(DispatchLoop& dispatch, Tenancies& tenancies, const DeviceTable& devices, UserLog& log)
-      : dispatch_(dispatch), tenancies_(tenancies), devices_(devices), log_(log) {}
+  struct Needs {
+    DispatchLoop& dispatch;
+    Tenancies& tenancies;
+    Markets& markets;
+    const DeviceTable& devices;
+    UserLog& log;
+  };
+  explicit Adjustments(const Needs& needs) : needs_(needs) {}
 
   /// `by_text`: who that is, for the log.
   Result<void> set(const control::ControlRequest& request, const Account& by, const std::string& by_text);
@@ -31,10 +38,7 @@ class Adjustments {
   Result<void> set_memory(const control::ControlRequest& request, const Account& by,
                           const std::string& by_text);
 
-  DispatchLoop& dispatch_;
-  Tenancies& tenancies_;
-  const DeviceTable& devices_;
-  UserLog& log_;
+  const Needs needs_;
 };
 
 }  // namespace fairgv::daemon

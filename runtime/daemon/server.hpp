@@ -56,8 +56,10 @@ class Server {
          UniqueFd signals);
   Result<void> watch_everything();
   void count_descriptors();
-  Estate estate() { return {*dispatch_, tenancies_, devices_, sessions_, usage_, life_}; }
-  Sources sources() { return {dispatch_->looks(), tenancies_, devices_.table(), sessions_.sessions()}; }
+  Estate estate() { return {*dispatch_, tenancies_, devices_, markets_, sessions_, usage_, life_}; }
+  Sources sources() {
+    return {dispatch_->looks(), tenancies_, devices_.table(), sessions_.sessions(), markets_};
+  }
   void on_signal();
   void reload_on_signal();
   /// Reads the configuration again and applies it. On an Error (a line for each mistake) nothing changes.
@@ -90,6 +92,7 @@ class Server {
   Entrance entrance_{config_};
   Tenancies tenancies_;
   DeviceKeeper devices_;
+  Markets markets_;
   SessionTable sessions_;
   UsageKeeper usage_;
   MetricsServer metrics_;

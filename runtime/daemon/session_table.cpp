@@ -41,12 +41,13 @@ SessionTable::SessionTable(const Needs& needs)
       starter_(needs.config, needs.installation),
       suspensions_(needs.tenancies.registry(), needs.dispatch, needs.log),
       processors_(needs.dispatch),
-      departures_(needs.dispatch, needs.tenancies, needs.log) {}
+      departures_({needs.dispatch, needs.tenancies, needs.markets, needs.log}) {}
 
 Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer, Socket& client) {
   const Account account = needs_.entrance.account_of(peer, client.fd());
   FAIRGV_TRY(admission, needs_.entrance.admit({peer, account, client.fd(), hello.tenant},
                                               {sessions_.size(), sessions_.count_of(account.owner)}));
+  FAIRGV_CHECK(may_join(admission.value(), hello.wish));
   FAIRGV_TRY(tenant,
              needs_.tenancies.join(admission->tenant, admission->applicant, hello.wish, hello.memory));
   auto session = starter_.start(SessionId{++last_id_}, tenant.value(), peer, account, hello);
@@ -60,24 +61,46 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   Session& started = *session.value();
   started.client = std::move(client);
   (void)watch_client(started);
-  tell_slicing_floor(started);
+  tell_configuration(started);
   // A program that asked for a new weight or a promise asked for its whole tenant.
   needs_.tenancies.apply_attributes(tenant.value());
+  needs_.markets.change(tenant.value());
   needs_.log.info(account, "session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value,
                   tenant->name, tenant->attributes.weight, started.program, peer.pid, started.worker.pid());
   sessions_.add(std::move(session).value());
   return {};
 }
 
-/// The worker reads the floor before it cuts a launch.
-void SessionTable::tell_slicing_floor(Session& session) const {
+/// A program that asks for more of a device asks for its whole tenant, which may not get it.
+Result<void> SessionTable::may_join(const Admission& admission, const session::TenantWish& wish) const {
+  if (!wish.max || !needs_.markets.any()) return {};
+  const auto prospect = needs_.tenancies.registry().would_admit(admission.tenant, admission.applicant, wish);
+  // join() tells a refusal.
+  return prospect.refusal ? Result<void>() : needs_.markets.may_change(prospect.id, prospect.attributes.max);
+}
+
+/// The worker reads the floor before it cuts a launch, and what counts as a unit of service when a command
+/// ends.
+void SessionTable::tell_configuration(Session& session) const {
   for (session::DeviceTurn& turn : session.turns.page().devices) {
     turn.slicing_floor.store(needs_.config.tuning.slicing_floor, std::memory_order_relaxed);
+  }
+  const TenantRegistry& registry = needs_.tenancies.registry();
+  const Tenant* const tenant = registry.find(session.tenant);
+  if (tenant == nullptr) return;
+  const session::ServiceUnit unit =
+      registry.rule_of(tenant->name, tenant->class_name).units.value_or(session::ServiceUnit{});
+  const bool calls = unit.kind == session::ServiceUnit::Kind::calls;
+  session.header.header().coscheduling.counts_calls.store(calls ? 1 : 0, std::memory_order_relaxed);
+  session::TurnPromises* const promises = session.turns.promises();
+  if (promises == nullptr) return;
+  for (session::TurnPromise& promise : promises->devices) {
+    promise.counted.store(calls ? 0 : session::number_of(unit), std::memory_order_relaxed);
   }
 }
 
 void SessionTable::apply_configuration() {
-  for (const auto& [id, session] : sessions_.all()) tell_slicing_floor(*session);
+  for (const auto& [id, session] : sessions_.all()) tell_configuration(*session);
 }
 
 Result<void> SessionTable::watch(Session& session) {
@@ -225,7 +248,9 @@ DispatchedSession SessionTable::dispatched(Session& session) const {
 
 Result<void> SessionTable::admit(Session& session) {
   suspensions_.hold_back(session, Clock::now());
+  FAIRGV_CHECK(needs_.markets.sell(*needs_.tenancies.registry().find(session.tenant), session.devices));
   if (auto added = needs_.dispatch.add_session(dispatched(session)); !added) return added;
+  needs_.markets.apply();
   needs_.tenancies.memory().begin(session.id, session.tenant_name);
   const std::string welcome = to_text(welcome_of(session));
   const int segment = session.segment->fd();
@@ -247,10 +272,9 @@ session::Welcome SessionTable::welcome_of(const Session& session) const {
   welcome.weight = needs_.tenancies.attributes_of(session.tenant).weight;
   welcome.names = needs_.config.driver_names ? session::Names::driver : session::Names::fairgv;
   if (session.output) welcome.features |= session::kKernelOutput;
-  welcome.features |=
-      session.features & (session::kQuietSlots | session::kMemoryQuota | session::kCuda |
-                          session::kMemoryWaits | session::kIncludes | session::kDriverMessages |
-                          session::kMarks);
+  welcome.features |= session.features &
+                      (session::kQuietSlots | session::kMemoryQuota | session::kCuda | session::kMemoryWaits |
+                       session::kIncludes | session::kDriverMessages | session::kMarks);
   if ((welcome.features & session::kMemoryQuota) != 0) {
     welcome.memory_limits =
         needs_.devices.in_books(session.devices).pick(needs_.tenancies.memory().limits(session.tenant_name));
@@ -368,7 +392,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
     return done;
   }
   needs_.tenancies.account_memory(session.tenant_name);
-  tell_slicing_floor(session);
+  tell_configuration(session);
   tell_of_driver(session);
   sessions_.add(std::move(taken).value());
   return {};

@@ -118,8 +118,8 @@ struct alignas(64) Coscheduling {
   std::atomic<uint32_t> turn{0};
   /// The daemon: not 0 if calls of the program are its units of service (session/service_unit.hpp). A hint.
   std::atomic<uint32_t> counts_calls{0};
-  /// The client, while that is so: how many calls have waited for the device and have returned. It may wrap.
-  std::atomic<uint32_t> ended_calls{0};
+  /// The client, while that is so: how many calls have waited for the device and have returned.
+  std::atomic<uint64_t> ended_calls{0};
 
   bool switched_in() const { return (turn.load(std::memory_order_relaxed) & 1U) != 0; }
   void switch_in() { turn.store((turn.load(std::memory_order_relaxed) + 2) | 1U, std::memory_order_relaxed); }

@@ -116,7 +116,7 @@ struct alignas(64) TurnPromise {
   // hint, relaxed.
   std::atomic<std::uint64_t> counted{0};
   // Worker writes: how many of them there were, before their ends are seen. Relaxed; it never goes down, and
-  // the daemon believes it within bounds (daemon/books/claimed_units.hpp).
+  // the daemon believes it within bounds (daemon/books/work_counters.hpp).
   std::atomic<std::uint64_t> units{0};
 };
 static_assert(sizeof(TurnPromise) == 64);

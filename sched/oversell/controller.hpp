@@ -16,11 +16,15 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sched/oversell/capacity.hpp"
 
 namespace fairgv::sched::oversell {
+
+/// The name of the policy that keeps the caps.
+inline constexpr std::string_view kPolicy = "cap";
 
 struct CapChange {
   TenantId id;

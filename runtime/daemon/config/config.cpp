@@ -100,6 +100,8 @@ TenantRule filled_up(TenantRule rule, const TenantRule& from) {
   if (!rule.service) rule.service = from.service;
   if (!rule.allow_min) rule.allow_min = from.allow_min;
   if (!rule.memory) rule.memory = from.memory;
+  if (!rule.units) rule.units = from.units;
+  if (!rule.target) rule.target = from.target;
   if (!rule.session_limit) rule.session_limit = from.session_limit;
   return rule;
 }

@@ -19,8 +19,10 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/session/service_unit.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/session/worker_options.hpp"
+#include "sched/oversell/capacity.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/slice_rule.hpp"
 #include "sched/types.hpp"
@@ -43,7 +45,9 @@ struct TenantRule {
   std::optional<MemorySize> memory{};             // the most that it may hold of a device
   std::optional<MemorySize> memory_reserve{};     // kept free of others while it does not hold it
   std::optional<std::uint32_t> session_limit{};
-  std::string class_name{};  // the rest is as in [class."class_name"]; empty: none
+  std::optional<session::ServiceUnit> units{};  // of its service; what counts as one
+  std::optional<double> target{};               // so many in a second
+  std::string class_name{};                     // the rest is as in [class."class_name"]; empty: none
 };
 
 /// [[match]]: the programs that belong to a tenant, by the kernel's facts about their process (matching.hpp).
@@ -87,7 +91,10 @@ struct DeviceRule {
   std::optional<MemorySize> memory{};  // to share out; none: all that the device has
   std::chrono::nanoseconds hold_limit = std::chrono::seconds(10);  // for a command while others wait; 0: none
   std::optional<std::uint32_t>
-      wake_latency_us{};                   // of processors, while several want it; none: as the system likes
+      wake_latency_us{};  // of processors, while several want it; none: as the system likes
+  bool oversell = false;  // by what tenants use and need (daemon/oversell/)
+  sched::Share oversell_limit = sched::oversell::kSellUpTo;  // of the device, for that use and a newcomer
+  std::optional<double> oversell_ratio{};  // instead: sold so many times, whatever tenants use
   std::optional<std::uint32_t> same_as{};  // [device.N] only: see devices/hardware.hpp
 };
 

@@ -3,6 +3,7 @@
 
 #include "runtime/daemon/devices/table.hpp"
 #include "runtime/daemon/dispatch/dispatch_looks.hpp"
+#include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/sessions/sessions.hpp"
 #include "runtime/daemon/sessions/tenancies.hpp"
 
@@ -14,6 +15,7 @@ struct Sources {
   const Tenancies& tenancies;
   const DeviceTable& devices;
   const Sessions& sessions;
+  const Markets& markets;
 };
 
 }  // namespace fairgv::daemon

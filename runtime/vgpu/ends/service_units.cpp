@@ -8,23 +8,23 @@
 namespace fairgv::vgpu {
 namespace {
 
-using Kind = session::ServiceUnit::Kind;
+using UnitKind = session::ServiceUnit::Kind;
 
-constexpr std::uint64_t kAnyMark = session::number_of(Kind::marks, {});
+constexpr std::uint64_t kAnyMark = session::number_of(UnitKind::marks, {});
 
 bool is_counted(const Node& node, std::uint64_t counted) {
-  if (session::kind_of(counted) == Kind::marks) {
+  if (session::kind_of(counted) == UnitKind::marks) {
     return node.mark() != 0 && (counted == kAnyMark || counted == node.mark());
   }
-  if (session::kind_of(counted) != Kind::kernel || !node.was_issued()) return false;
+  if (session::kind_of(counted) != UnitKind::kernel || !node.was_issued()) return false;
   const auto& command = static_cast<const DeviceCommand&>(node);
-  return command.is_launch() && session::number_of(Kind::kernel, command.name()) == counted;
+  return command.is_launch() && session::number_of(UnitKind::kernel, command.name()) == counted;
 }
 
 }  // namespace
 
 Mark::Mark(std::shared_ptr<Lane> lane, std::int32_t error, std::string_view label)
-    : Node(Work::marker, std::move(lane), error), number_(session::number_of(Kind::marks, label)) {}
+    : Node(Work::marker, std::move(lane), error), number_(session::number_of(UnitKind::marks, label)) {}
 
 void ServiceUnits::count(const Node& node, std::uint64_t counted) {
   if (node.status() < 0 || !is_counted(node, counted)) return;

@@ -15,7 +15,7 @@ struct House {
   explicit House(const std::filesystem::path& worker = {}, const std::filesystem::path& vendors = {})
       : installation{worker, vendors} {}
 
-  Sources sources() { return {dispatch->looks(), tenancies, devices.table(), table.sessions()}; }
+  Sources sources() { return {dispatch->looks(), tenancies, devices.table(), table.sessions(), markets}; }
   control::Report report() { return make_report(sources(), {}); }
 
   Config config;
@@ -26,7 +26,8 @@ struct House {
   Entrance entrance{config};
   Tenancies tenancies{config, *dispatch};
   DeviceKeeper devices{config, *dispatch, tenancies, log};
-  SessionTable table{{config, *events, *dispatch, tenancies, devices, entrance, installation, log}};
+  Markets markets{{config, *dispatch, tenancies.registry(), devices.table()}};
+  SessionTable table{{config, *events, *dispatch, tenancies, devices, markets, entrance, installation, log}};
 };
 
 }  // namespace fairgv::daemon

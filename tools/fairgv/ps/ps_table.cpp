@@ -10,6 +10,7 @@
 
 #include "tools/fairgv/promises.hpp"
 #include "tools/fairgv/ps/long_commands.hpp"
+#include "tools/fairgv/ps/oversold.hpp"
 #include "tools/fairgv/top/text.hpp"
 
 namespace fairgv::tools {
@@ -267,6 +268,7 @@ void add_device(const Report& report, const Report::Device& device, const PsView
   if (report.daemon.share_window_s > 0) say(fmt::format("now: last {:g} s", report.daemon.share_window_s));
   if (device.holder) say("in use by " + *device.holder);
   if (!facts.empty()) add(facts, 2);
+  for (const std::string& each : oversold_lines(report, device)) add(each, 2);
 }
 
 void add_sessions(const Report& report, const PsView& view, std::vector<std::string>& lines) {
