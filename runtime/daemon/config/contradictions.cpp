@@ -76,6 +76,15 @@ void check_promise_limit(const Config& config, const Settings& settings, ConfigE
   }
 }
 
+void check_target(const std::string& name, const std::string& title, const SectionSettings& section,
+                  const Config& config, ConfigErrors& errors) {
+  const TenantRule rule = config.tenants.of(name);
+  const bool counts = rule.units && rule.units->kind != session::ServiceUnit::Kind::none;
+  if (!rule.target || counts || !section.values.contains("target")) return;
+  errors.add(section.values.at("target").place,
+             "target in " + title + " is without units: say what counts, as units = \"marks\"");
+}
+
 void check_tenants(const Config& config, const Settings& settings, ConfigErrors& errors) {
   const bool weights_known = settings.knows({"max_weight"});
   for (const auto& [name, section] : settings.classes) {
@@ -93,15 +102,6 @@ void check_tenants(const Config& config, const Settings& settings, ConfigErrors&
     check_class(config.tenants.matches[i].class_name, match_title(i), settings.matches[i], config, errors);
   }
   if (!settings.unread) check_promise_limit(config, settings, errors);
-}
-
-void check_target(const std::string& name, const std::string& title, const SectionSettings& section,
-                  const Config& config, ConfigErrors& errors) {
-  const TenantRule rule = config.tenants.of(name);
-  const bool counts = rule.units && rule.units->kind != session::ServiceUnit::Kind::none;
-  if (!rule.target || counts || !section.values.contains("target")) return;
-  errors.add(section.values.at("target").place,
-             "target in " + title + " is without units: say what counts, as units = \"marks\"");
 }
 
 /// The caps that overselling moves are kept by one policy only.

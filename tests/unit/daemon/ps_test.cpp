@@ -32,7 +32,7 @@ TEST(Ps, SaysNothingWhereNothingHeldADevice) {
 
 TEST(Ps, SaysOfAnOversoldDeviceWhatIsBoughtUsedAndForSaleAndByWhom) {
   control::Report report;
-  report.devices = {{0, "PoCL", "cpu"}, {1, "PoCL", "other"}};
+  report.devices = {{0, "PoCL", "cpu", {}}, {1, "PoCL", "other", {}}};
   EXPECT_TRUE(oversold_lines(report, report.devices[0]).empty());
   report.devices[0].oversold = {0.2, 0.6321, 1.5, 2, true, 3, 4, false};
   report.tenants.resize(2);

@@ -7,7 +7,7 @@
 namespace fairgv::session {
 namespace {
 
-using Kind = ServiceUnit::Kind;
+using UnitKind = ServiceUnit::Kind;
 
 TEST(ServiceUnit, IsReadAsItIsWritten) {
   for (const char* text : {"kernel:draw", "kernel:image::blur<4>", "calls", "marks", "marks:frame", "none"}) {
@@ -16,7 +16,7 @@ TEST(ServiceUnit, IsReadAsItIsWritten) {
     EXPECT_EQ(to_text(unit.value()), text);
   }
   EXPECT_EQ(parse_service_unit("kernel:draw", "")->name, "draw");
-  EXPECT_EQ(parse_service_unit("marks", "")->kind, Kind::marks);
+  EXPECT_EQ(parse_service_unit("marks", "")->kind, UnitKind::marks);
 }
 
 TEST(ServiceUnit, OfAnythingElseIsRefusedInOneLine) {
@@ -31,9 +31,9 @@ TEST(ServiceUnit, OfAnythingElseIsRefusedInOneLine) {
 }
 
 TEST(ServiceUnit, HasANumberOfItsOwn) {
-  std::set<std::uint64_t> numbers{0, number_of({Kind::marks}), number_of({Kind::calls})};
+  std::set<std::uint64_t> numbers{0, number_of({UnitKind::marks}), number_of({UnitKind::calls})};
   for (const char* name : {"draw", "draw2", "ward", "frame", "f"}) {
-    for (const Kind kind : {Kind::kernel, Kind::marks}) {
+    for (const UnitKind kind : {UnitKind::kernel, UnitKind::marks}) {
       EXPECT_TRUE(numbers.insert(number_of(kind, name)).second) << name;
       EXPECT_EQ(kind_of(number_of(kind, name)), kind);
     }

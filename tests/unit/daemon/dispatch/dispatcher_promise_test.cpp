@@ -1,5 +1,7 @@
 // The dispatcher and promises: turns that end though nobody waits, terms beyond the slice, a policy that
 // looks again while a turn lasts, and the state of promises through a change of policy.
+#include <algorithm>
+
 #include "sched/policies/in_turn.hpp"
 #include "tests/unit/daemon/dispatch/turns.hpp"
 
@@ -214,8 +216,10 @@ TEST_F(DispatcherCap, ReadingsHaveTheDeviceTimeAndTheUnitsOfSessionsThatAreGone)
   run(1, worker, 5ms, true);
   worker.promise.units.store(12);
   now += 1ms;
-  EXPECT_EQ(readings_of(dispatcher, now),
-            (std::vector<TenantReading>{{TenantId{1}, time_of(1), 12}, {TenantId{2}, 0ns, 0}}));
+  auto readings = readings_of(dispatcher, now);
+  std::sort(readings.begin(), readings.end(),
+            [](const TenantReading& a, const TenantReading& b) { return a.id.value < b.id.value; });
+  EXPECT_EQ(readings, (std::vector<TenantReading>{{TenantId{1}, time_of(1), 12}, {TenantId{2}, 0ns, 0}}));
   add_with(3, {.max = kHalf}, 1);
   worker.header.coscheduling.ended_calls.store(4);  // counted by the program
   dispatcher.remove_session(SessionId{1}, now);

@@ -12,14 +12,12 @@ using namespace std::chrono_literals;
 using sched::Share;
 using sched::oversell::Monitor;
 
-constexpr TenantId kAlice{1};
-constexpr TenantId kBob{2};
-
-constexpr Share percent(double part) {
-  return {static_cast<std::uint32_t>(part * 10'000)};
-}
-
 struct MarketTest : testing::Test {
+  static constexpr TenantId kAlice{1};
+  static constexpr TenantId kBob{2};
+
+  static constexpr Share percent(double part) { return {static_cast<std::uint32_t>(part * 10'000)}; }
+
   /// What the tenants do in a second, and the look at its end.
   void second(const std::map<TenantId, std::pair<std::chrono::milliseconds, std::uint64_t>>& done,
               std::chrono::nanoseconds length = 1s) {
@@ -163,8 +161,8 @@ TEST_F(MarketTest, TakesTenantsOverAsTheyWereAndNoMoreThanThereIs) {
   EXPECT_EQ(market.for_sale(), Share{});
 }
 
-TEST(FixedMarket, SellsTheDeviceSoManyTimesAndNeverMovesACap) {
-  Market market({.fixed_ratio = sched::oversell::StaticOversubscription{2}});
+TEST_F(MarketTest, OfAFixedRatioSellsTheDeviceSoManyTimesAndNeverMovesACap) {
+  market = Market({.fixed_ratio = sched::oversell::StaticOversubscription{2}});
   ASSERT_TRUE(market.sell(kAlice, percent(100), 50));
   ASSERT_TRUE(market.sell(kBob, percent(80), 0));
   EXPECT_EQ(market.cap(kAlice), percent(50));

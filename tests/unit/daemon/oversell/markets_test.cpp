@@ -3,6 +3,9 @@
 #include "runtime/daemon/oversell/markets.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+
+#include <cmath>
 
 #include "runtime/daemon/adjustments.hpp"
 #include "tests/unit/daemon/session_table_fixture.hpp"
@@ -48,13 +51,12 @@ struct MarketsTest : SessionTableTest {
     session::TenantWish wish;
     wish.max = sched::Share{percent * 10'000};
     if (const auto begun = begin(tenant, ::getuid(), end, wish); !begun) return begun.error().message;
-    std::string answer;
-    run_until([&] {
-      const auto packet = end.receive_text();
-      if (!packet || packet->kind != Packet::Kind::message) return false;
-      answer = packet->text;
-      return true;
+    run_until([&end] {
+      pollfd readable{end.fd(), POLLIN, 0};
+      return ::poll(&readable, 1, 0) == 1;
     });
+    const auto packet = end.receive_text();
+    const std::string answer = packet ? packet->text : "";
     const auto parsed = session::parse_hello_answer(answer);
     const auto* refused = parsed ? std::get_if<session::Refused>(&parsed.value()) : nullptr;
     return refused == nullptr ? "" : refused->reason;
