@@ -7,6 +7,7 @@
 
 #include "runtime/daemon/service/deadlines.hpp"
 #include "runtime/daemon/sessions/handed_session.hpp"
+#include "runtime/daemon/sessions/worker_page.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -61,7 +62,7 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   Session& started = *session.value();
   started.client = std::move(client);
   (void)watch_client(started);
-  tell_configuration(started);
+  tell_configuration(started, needs_.config, needs_.tenancies.registry());
   // A program that asked for a new weight or a promise asked for its whole tenant.
   needs_.tenancies.apply_attributes(tenant.value());
   needs_.markets.change(tenant.value());
@@ -79,28 +80,9 @@ Result<void> SessionTable::may_join(const Admission& admission, const session::T
   return prospect.refusal ? Result<void>() : needs_.markets.may_change(prospect.id, prospect.attributes.max);
 }
 
-/// The worker reads the floor before it cuts a launch, and what counts as a unit of service when a command
-/// ends.
-void SessionTable::tell_configuration(Session& session) const {
-  for (session::DeviceTurn& turn : session.turns.page().devices) {
-    turn.slicing_floor.store(needs_.config.tuning.slicing_floor, std::memory_order_relaxed);
-  }
-  const TenantRegistry& registry = needs_.tenancies.registry();
-  const Tenant* const tenant = registry.find(session.tenant);
-  if (tenant == nullptr) return;
-  const session::ServiceUnit unit =
-      registry.rule_of(tenant->name, tenant->class_name).units.value_or(session::ServiceUnit{});
-  const bool calls = unit.kind == session::ServiceUnit::Kind::calls;
-  session.header.header().coscheduling.counts_calls.store(calls ? 1 : 0, std::memory_order_relaxed);
-  session::TurnPromises* const promises = session.turns.promises();
-  if (promises == nullptr) return;
-  for (session::TurnPromise& promise : promises->devices) {
-    promise.counted.store(calls ? 0 : session::number_of(unit), std::memory_order_relaxed);
-  }
-}
-
 void SessionTable::apply_configuration() {
-  for (const auto& [id, session] : sessions_.all()) tell_configuration(*session);
+  for (const auto& [id, session] : sessions_.all())
+    tell_configuration(*session, needs_.config, needs_.tenancies.registry());
 }
 
 Result<void> SessionTable::watch(Session& session) {
@@ -392,7 +374,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
     return done;
   }
   needs_.tenancies.account_memory(session.tenant_name);
-  tell_configuration(session);
+  tell_configuration(session, needs_.config, needs_.tenancies.registry());
   tell_of_driver(session);
   sessions_.add(std::move(taken).value());
   return {};

@@ -95,7 +95,6 @@ class SessionTable {
 
  private:
   Result<void> may_join(const Admission& admission, const session::TenantWish& wish) const;
-  void tell_configuration(Session& session) const;
   Result<void> watch(Session& session);
   Result<void> watch_client(Session& session);
   void on_client_message(SessionId id);

@@ -95,13 +95,6 @@ class ClientSession {
   }
   HostWork& host_work() { return host_work_; }
 
-  /// A call of the program that waits for the device returns. Counted if such calls are units of service.
-  void count_call() {
-    ring::Coscheduling& calls = segment_.header().coscheduling;
-    if (calls.counts_calls.load(std::memory_order_relaxed) == 0) return;
-    calls.ended_calls.fetch_add(1, std::memory_order_relaxed);
-  }
-
   /// The late errors so far (CUDA); see ring::LateError. Acquire: pairs with the worker's release.
   std::uint64_t late_error() const {
     return segment_.header().late_error.state.load(std::memory_order_acquire);

@@ -1,7 +1,5 @@
 #include "runtime/vgpu/ends/service_units.hpp"
 
-#include <utility>
-
 #include "runtime/session/service_unit.hpp"
 #include "runtime/vgpu/graph/device_command.hpp"
 
@@ -22,9 +20,6 @@ bool is_counted(const Node& node, std::uint64_t counted) {
 }
 
 }  // namespace
-
-Mark::Mark(std::shared_ptr<Lane> lane, std::int32_t error, std::string_view label)
-    : Node(Work::marker, std::move(lane), error), number_(session::number_of(UnitKind::marks, label)) {}
 
 void ServiceUnits::count(const Node& node, std::uint64_t counted) {
   if (node.status() < 0 || !is_counted(node, counted)) return;

@@ -6,23 +6,12 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "runtime/session/turn.hpp"
 #include "runtime/vgpu/graph/command_graph.hpp"
 
 namespace fairgv::vgpu {
-
-/// A marker that the program has set as a mark (wire::EnqueueMark).
-class Mark final : public Node {
- public:
-  Mark(std::shared_ptr<Lane> lane, std::int32_t error, std::string_view label);
-  std::uint64_t mark() const override { return number_; }
-
- private:
-  const std::uint64_t number_;
-};
 
 class ServiceUnits {
  public:

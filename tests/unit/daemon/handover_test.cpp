@@ -109,13 +109,10 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[0].memory.at(0).refusals, 9u);
   EXPECT_EQ(read->tenants[0].sampled, example().tenants[0].sampled);
   EXPECT_EQ(read->sessions[0].books.work.at(0).bytes, 6u);
-  EXPECT_EQ(read->sessions[0].books.work.at(0).units, 7u);
   EXPECT_EQ(read->tenants[0].asked, example().tenants[0].asked);
   EXPECT_EQ(read->tenants[0].books[0].budget, budget());
   EXPECT_EQ(read->tenants[1].set, example().tenants[1].set);
   EXPECT_EQ(read->tenants[1].holdings, example().tenants[1].holdings);
-  EXPECT_EQ(read->tenants[1].holdings.size(), 2u);
-  EXPECT_TRUE(read->tenants[0].holdings.empty());
   EXPECT_EQ(read->sessions[0].peer.uid, 1001u);
   EXPECT_EQ(read->sessions[0].worker.pid, 456);
   EXPECT_FALSE(read->sessions[0].worker.sweeps);
