@@ -1,8 +1,9 @@
 #include "runtime/session/service_unit.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include "runtime/base/near_word.hpp"
+#include "runtime/base/json_fields.hpp"
 
 namespace fairgv::session {
 namespace {
