@@ -51,6 +51,7 @@ class ExecutorTest : public ::testing::Test {
   IssueSettings settings() {
     IssueSettings settings;
     settings.turn = {std::chrono::milliseconds(6), 5};
+    settings.promises = promises;
     settings.slicing = slicing_;
     settings.held_long = [this](const DeviceCommand& command, std::string_view why, Duration, TimePoint) {
       held_long.push_back(std::string(command.name()) + ": " + std::string(why));
@@ -131,6 +132,7 @@ class ExecutorTest : public ::testing::Test {
   ring::Segment segment = small_segment();
   ring::RingConsumer consumer{segment.notices()};
   std::array<session::DeviceTurn, 2> turns{};
+  std::array<session::TurnPromise, 2> promises{};
   TimePoint now{std::chrono::hours(1)};
   std::function<void()> after_next_look_at_clock;
   int knocks = 0;
