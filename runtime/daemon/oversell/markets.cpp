@@ -12,6 +12,8 @@ namespace {
 
 using sched::Share;
 
+constexpr std::uint32_t kTenthOfAPercent = Share::kWholePpm / 1'000;
+
 Market::Settings market_settings(const DeviceRule& rule) {
   Market::Settings settings{.sell_up_to = rule.oversell_limit};
   if (rule.oversell_ratio)
@@ -29,7 +31,9 @@ bool same_settings(const Market::Settings& a, const Market::Settings& b) {
 Error sale_refusal(const std::string& tenant, Share wanted, std::uint32_t device, const Market& market,
                    TenantId id) {
   const Share has = market.bought(id);
-  const Share most{std::min(has.ppm + market.for_sale().ppm, Share::kWholePpm)};
+  // As people would write it: rounded down to a tenth of a per cent.
+  const Share most{std::min(has.ppm + market.for_sale().ppm, Share::kWholePpm) / kTenthOfAPercent *
+                   kTenthOfAPercent};
   std::string text = "tenant '" + tenant + "' cannot have " + session::to_text(wanted) + " of device " +
                      std::to_string(device) + ": ";
   if (most.ppm == 0) return Error{text + "nothing of it is for sale now; try again later"};
