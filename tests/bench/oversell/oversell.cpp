@@ -106,15 +106,15 @@ std::string tables_of(const std::vector<const Kind*>& customers, bool halves) {
   std::string text;
   for (std::size_t i = 0; i < customers.size(); ++i) {
     const int wanted = halves || i < 2 ? 50 : customers[i]->wanted_percent;
-    text += fmt::format("[tenant.\"customer{}\"]\nmax = \"{}%\"\nunits = \"marks:frame\"\ntarget = {}\n", i,
-                        wanted, customers[i]->target);
+    text += fmt::format("[tenant.\"{}{}\"]\nmax = \"{}%\"\nunits = \"marks:frame\"\ntarget = {}\n",
+                        customers[i]->name, i, wanted, customers[i]->target);
   }
   return text;
 }
 
 CommandLine program_of(const Tenancy& tenancy, std::size_t customer, const Kind& kind, double frame) {
   const auto iterations = [&](double part) { return std::to_string(std::llround(part * frame)); };
-  return tenancy.tenant(fmt::format("customer{}", customer), 1,
+  return tenancy.tenant(fmt::format("{}{}", kind.name, customer), 1,
                         {beside("opencl_frames"), "0", iterations(kind.frame), std::to_string(kind.pause_ms),
                          iterations(kind.heavy)});
 }
