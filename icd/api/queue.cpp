@@ -2,8 +2,8 @@
 #include "icd/objects/queue.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
-#include "icd/session/command.hpp"
 #include "icd/objects/properties.hpp"
+#include "icd/session/command.hpp"
 
 namespace fairgv::icd {
 namespace {

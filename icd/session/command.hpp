@@ -64,11 +64,12 @@ cl_int enqueue(Queue& queue, Call& call, const WaitList& wait_list, cl_command_t
   return CL_SUCCESS;
 }
 
-/// In an entry point: a call that waits for the device, if `waits`. It counts, when it returns, as one call of
-/// the program (session/service_unit.hpp), however often it has waited.
+/// In an entry point: a call that waits for the device, if `waits`. It counts, when it returns, as one call
+/// of the program (session/service_unit.hpp), however often it has waited.
 class WaitingCall {
  public:
-  explicit WaitingCall(Connection& connection, bool waits = true) : connection_(waits ? &connection : nullptr) {}
+  explicit WaitingCall(Connection& connection, bool waits = true)
+      : connection_(waits ? &connection : nullptr) {}
   ~WaitingCall() {
     if (connection_ != nullptr) connection_->count_call();
   }

@@ -23,7 +23,8 @@ Result<ServiceUnit> parse_service_unit(const std::string& text, const std::strin
   if (text == "none") return ServiceUnit{};
   if (text == "calls") return ServiceUnit{Kind::calls};
   if (text == "marks") return ServiceUnit{Kind::marks};
-  for (const auto& [prefix, kind] : {std::pair(kKernelPrefix, Kind::kernel), std::pair(kMarksPrefix, Kind::marks)}) {
+  for (const auto& [prefix, kind] :
+       {std::pair(kKernelPrefix, Kind::kernel), std::pair(kMarksPrefix, Kind::marks)}) {
     if (!text.starts_with(prefix)) continue;
     const std::string name = text.substr(prefix.size());
     if (is_unit_name(name)) return ServiceUnit{kind, name};

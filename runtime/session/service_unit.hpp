@@ -2,7 +2,7 @@
 // (gOver, sections 3.2 and 5: frames, or another count of processed units). Texts, as people write them:
 //
 //   kernel:NAME    ended launches of the kernel of this name; of C++, as session/trace.hpp shows it
-//   calls          calls of the program that wait for the device: clFinish, blocking reads, cudaDeviceSynchronize
+//   calls          calls of the program that wait for the device, as clFinish and blocking reads do
 //   marks          marks that the program has set (icd/extensions/fairgv/mark.h) and that have ended
 //   marks:LABEL    the same, of this label alone
 //   none           nothing

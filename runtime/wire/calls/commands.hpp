@@ -80,8 +80,7 @@ struct EnqueueHostWork {
   FAIRGV_FIELDS(command)
 };
 
-using CommandCalls =
-    TypeList<EnqueueMarker, EnqueueBarrier, EnqueueMark, EnqueueNothing, EnqueueAccess, EndAccess,
-                              EnqueueHostWork>;
+using CommandCalls = TypeList<EnqueueMarker, EnqueueBarrier, EnqueueMark, EnqueueNothing, EnqueueAccess,
+                              EndAccess, EnqueueHostWork>;
 
 }  // namespace fairgv::wire
