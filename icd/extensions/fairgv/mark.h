@@ -1,8 +1,8 @@
 /* Marks: tell FairGV that a unit of work of this program ends here, such as a frame or a request.
  *
  * An OpenCL program includes this header and calls fairgv_mark() behind the commands of each unit. It links
- * against nothing of FairGV's: as a tenant it sets a marker that is counted when all commands before it in the
- * queue have ended; anywhere else the call does nothing and returns CL_SUCCESS. The administrator says what a
+ * against nothing of FairGV's: as a tenant it sets a marker that is counted when all commands before it in
+ * the queue have ended; anywhere else the call does nothing and returns CL_SUCCESS. The administrator says what a
  * tenant's units are, and how many of them it is to have in a second (fairgvd.toml(5): units, target).
  *
  * C99 or C++. Any thread. `label` is at most 64 bytes; null or "": none.
