@@ -2,8 +2,8 @@
  *
  * An OpenCL program includes this header and calls fairgv_mark() behind the commands of each unit. It links
  * against nothing of FairGV's: as a tenant it sets a marker that is counted when all commands before it in
- * the queue have ended; anywhere else the call does nothing and returns CL_SUCCESS. The administrator says what a
- * tenant's units are, and how many of them it is to have in a second (fairgvd.toml(5): units, target).
+ * the queue have ended; anywhere else the call does nothing and returns CL_SUCCESS. The administrator says
+ * what a tenant's units are, and how many of them it is to have in a second (fairgvd.toml(5): units, target).
  *
  * C99 or C++. Any thread. `label` is at most 64 bytes; null or "": none.
  */
