@@ -47,10 +47,8 @@ struct TenantBudget {
   void update(const TenantBudget& later) {
     if (later.ahead) ahead = later.ahead;
     if (later.guaranteed_until) guaranteed_until = later.guaranteed_until;
-    if (later.paced_until) {
-      last_second = later.last_second;
-      paced_until = later.paced_until;
-    }
+    if (later.paced_until) paced_until = later.paced_until;
+    if (later.paced_until || !later.last_second.empty()) last_second = later.last_second;
     if (later.reserve) reserve = later.reserve;
   }
   friend bool operator==(const TenantBudget&, const TenantBudget&) = default;

@@ -118,6 +118,8 @@ class Scheduler {
   /// that block it. Returns the answer of the call.
   virtual CUresult synchronize(const std::shared_ptr<Stream>& stream) = 0;
   virtual CUresult synchronize(StreamGroup& group) = 0;
+  /// A call of the program that has synchronised returns: its tenant may count such calls.
+  virtual void count_call() {}
   /// CUDA_ERROR_NOT_READY, CUDA_SUCCESS, or the fault.
   virtual CUresult query(const std::shared_ptr<Stream>& stream) = 0;
 

@@ -142,6 +142,7 @@ class Scheduler final : public cuda::Scheduler {
 
   CUresult synchronize(const std::shared_ptr<cuda::Stream>& stream) override;
   CUresult synchronize(cuda::StreamGroup& group) override;
+  void count_call() override { connection_.session().segment().header().coscheduling.count_call(); }
   CUresult query(const std::shared_ptr<cuda::Stream>& stream) override;
 
   CUresult launch(const std::shared_ptr<cuda::Stream>& stream, std::shared_ptr<cuda::Function> function,

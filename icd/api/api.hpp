@@ -79,6 +79,10 @@ FAIRGV_SERVED_ENTRY_POINTS(FAIRGV_DECLARE)
 FAIRGV_COMMAND_BUFFER_ENTRY_POINTS(FAIRGV_DECLARE)
 #undef FAIRGV_DECLARE
 
+/// FairGV's own, for fairgv/mark.h: a marker that counts as a unit of the tenant's service. label: at most
+/// wire::kLongestLabel bytes; may be null.
+cl_int clEnqueueMarkFAIRGV(cl_command_queue command_queue, const char* label);
+
 /// clIcdGetPlatformIDsKHR (cl_khr_icd): the loader's first call.
 cl_int icd_get_platform_ids(cl_uint num_entries, cl_platform_id* platforms, cl_uint* num_platforms);
 

@@ -2,6 +2,7 @@
 #include "icd/objects/event.hpp"
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
+#include "icd/session/command.hpp"
 
 namespace fairgv::icd {
 
@@ -15,6 +16,7 @@ cl_int clWaitForEvents(cl_uint num_events, const cl_event* event_list) {
       if (context != nullptr && event->context() != context) return CL_INVALID_CONTEXT;
       context = event->context();
     }
+    const WaitingCall counted(context->connection());
     cl_int result = CL_SUCCESS;
     for (cl_uint i = 0; i < num_events; ++i) {
       const Event* const event = downcast<Event>(event_list[i]);

@@ -49,6 +49,7 @@ cl_int transfer(const Arguments& arguments, Direction direction) {
   HostRegion host;
   if (const cl_int error = read_sides(arguments, *memory->image(), box, host)) return error;
   const bool blocking = arguments.blocking != CL_FALSE;
+  const WaitingCall counted(queue->connection(), blocking);
   if (direction == Direction::read) {
     return read_image_box({*queue, wait_list, blocking, CL_COMMAND_READ_IMAGE, arguments.event}, *memory, box,
                           host);
@@ -98,6 +99,7 @@ void* clEnqueueMapImage(cl_command_queue command_queue, cl_mem image, cl_bool bl
     if (const cl_int error = read_box(shape, origin, region, box)) return error;
     if (shape.slice_pitch != 0 && image_slice_pitch == nullptr) return CL_INVALID_VALUE;
     if (const cl_int error = check_map(*memory, map_flags)) return error;
+    const WaitingCall counted(queue->connection(), blocking_map != CL_FALSE);
     const auto mapped = map_image_box(
         {*queue, wait_list, blocking_map != CL_FALSE, CL_COMMAND_MAP_IMAGE, event}, *memory, map_flags, box);
     if (mapped.error != CL_SUCCESS) return mapped;

@@ -3,6 +3,7 @@
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
 #include "icd/objects/properties.hpp"
+#include "icd/session/command.hpp"
 
 namespace fairgv::icd {
 namespace {
@@ -108,7 +109,9 @@ cl_int clFlush(cl_command_queue command_queue) {
 cl_int clFinish(cl_command_queue command_queue) {
   return entry([&]() -> cl_int {
     Queue* const queue = downcast<Queue>(command_queue);
-    return queue == nullptr ? CL_INVALID_COMMAND_QUEUE : queue->finish();
+    if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
+    const WaitingCall counted(queue->connection());
+    return queue->finish();
   });
 }
 

@@ -179,6 +179,7 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool blocking_copy,
     const WaitList wait_list(queue->context(), num_events_in_wait_list, event_wait_list);
     if (const cl_int error = wait_list.error()) return error;
     if (ranges_overlap(dst_ptr, src_ptr, size)) return CL_MEM_COPY_OVERLAP;
+    const WaitingCall counted(queue->connection(), blocking_copy != CL_FALSE);
     return copy({*queue, wait_list, blocking_copy != CL_FALSE, CL_COMMAND_SVM_MEMCPY, event}, dst_ptr,
                 src_ptr, size);
   });
@@ -208,6 +209,7 @@ cl_int clEnqueueSVMMap(cl_command_queue command_queue, cl_bool blocking_map, cl_
     if (svm_ptr == nullptr || size == 0 || !are_map_flags(flags)) return CL_INVALID_VALUE;
     const WaitList wait_list(queue->context(), num_events_in_wait_list, event_wait_list);
     if (const cl_int error = wait_list.error()) return error;
+    const WaitingCall counted(queue->connection(), blocking_map != CL_FALSE);
     wire::EnqueueNothing call;
     return run({*queue, wait_list, blocking_map != CL_FALSE, CL_COMMAND_SVM_MAP, event}, call);
   });

@@ -1,4 +1,6 @@
-// Entry points: markers and barriers.
+// Entry points: markers, marks and barriers.
+#include <string_view>
+
 #include "icd/api/api.hpp"
 #include "icd/api/entry.hpp"
 #include "icd/session/command.hpp"
@@ -46,6 +48,17 @@ cl_int clEnqueueMarker(cl_command_queue command_queue, cl_event* event) {
 cl_int clEnqueueBarrier(cl_command_queue command_queue) {
   return entry([&] {
     return enqueue_sync<wire::EnqueueBarrier>(command_queue, CL_COMMAND_BARRIER, 0, nullptr, nullptr);
+  });
+}
+
+cl_int clEnqueueMarkFAIRGV(cl_command_queue command_queue, const char* label) {
+  return entry([&]() -> cl_int {
+    Queue* const queue = downcast<Queue>(command_queue);
+    if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
+    const std::string_view text = label != nullptr ? label : "";
+    if (text.size() > wire::kLongestLabel) return CL_INVALID_VALUE;
+    wire::EnqueueMark call{{}, text};
+    return send_command(*queue, call, {}, nullptr);
   });
 }
 

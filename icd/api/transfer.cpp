@@ -37,6 +37,7 @@ cl_int transfer_flat(const FlatArguments& arguments, Direction direction) {
   Memory* const memory = downcast<Memory>(arguments.buffer);
   const WaitList wait_list(queue->context(), arguments.wait_count, arguments.waits);
   if (const cl_int error = check_transfer(*queue, memory, wait_list, arguments.host, direction)) return error;
+  const WaitingCall counted(queue->connection(), arguments.blocking != CL_FALSE);
   if (arguments.bytes == 0 && arguments.offset <= memory->bytes()) {
     const cl_command_type type =
         direction == Direction::read ? CL_COMMAND_READ_BUFFER : CL_COMMAND_WRITE_BUFFER;
@@ -103,6 +104,7 @@ cl_int transfer_rect(const RectArguments& arguments, Direction direction) {
   HostRegion host;
   if (const cl_int error = read_rects(arguments, *memory, device, host)) return error;
   const bool blocking = arguments.blocking != CL_FALSE;
+  const WaitingCall counted(queue->connection(), blocking);
   if (direction == Direction::read) {
     return read_region({*queue, wait_list, blocking, CL_COMMAND_READ_BUFFER_RECT, arguments.event}, device,
                        host);
@@ -171,6 +173,7 @@ void* clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool 
     if (const cl_int error = wait_list.error()) return error;
     if (!memory->has_range(offset, size)) return CL_INVALID_VALUE;
     if (const cl_int error = check_map(*memory, map_flags)) return error;
+    const WaitingCall counted(queue->connection(), blocking_map != CL_FALSE);
     return map_region({*queue, wait_list, blocking_map != CL_FALSE, CL_COMMAND_MAP_BUFFER, event}, *memory,
                       map_flags, offset, size);
   });

@@ -82,9 +82,17 @@ std::unique_ptr<ExtensionFunction> make_function(wire::PlatformIndex platform,
       });
 }
 
+/// FairGV's own function, whatever driver is underneath; a worker of an earlier release does not know it.
+void* mark_function() {
+  Connection* const connection = Connection::get_live();
+  const bool known = connection != nullptr && connection->session().facts().takes_marks;
+  return known ? reinterpret_cast<void*>(&clEnqueueMarkFAIRGV) : nullptr;
+}
+
 }  // namespace
 
 void* extension_function(Platform& platform, std::string_view name) {
+  if (name == "clEnqueueMarkFAIRGV") return mark_function();
   const OwnFunction* const own = find_own(name);
   const wire::ExtensionSignature* const signature = wire::find_signature(name);
   if (own == nullptr && signature == nullptr) return nullptr;

@@ -9,6 +9,7 @@
 
 #include "icd/objects/event.hpp"
 #include "icd/objects/queue.hpp"
+#include "icd/session/connection.hpp"
 
 namespace fairgv::icd {
 
@@ -62,6 +63,22 @@ cl_int enqueue(Queue& queue, Call& call, const WaitList& wait_list, cl_command_t
   if (event != nullptr) *event = completion.publish();
   return CL_SUCCESS;
 }
+
+/// In an entry point: a call that waits for the device, if `waits`. It counts, when it returns, as one call
+/// of the program (session/service_unit.hpp), however often it has waited.
+class WaitingCall {
+ public:
+  explicit WaitingCall(Connection& connection, bool waits = true)
+      : connection_(waits ? &connection : nullptr) {}
+  ~WaitingCall() {
+    if (connection_ != nullptr) connection_->count_call();
+  }
+  WaitingCall(const WaitingCall&) = delete;
+  WaitingCall& operator=(const WaitingCall&) = delete;
+
+ private:
+  Connection* const connection_;
+};
 
 /// The result of a blocking call whose command ended with `status`.
 cl_int blocking_result(Queue& queue, const WaitList& wait_list, std::int32_t status);

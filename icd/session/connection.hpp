@@ -72,6 +72,9 @@ class Connection {
   std::int32_t status(wire::EventId event);
   std::int32_t wait(wire::EventId event, std::uint32_t as = wire::kOwnCall);
 
+  /// See WaitingCall.
+  void count_call() { session_->segment().header().coscheduling.count_call(); }
+
   /// Whether a pointer into the arena means the same in this process and in the worker. Asked for once.
   bool shares_addresses();
 

@@ -104,6 +104,18 @@ struct Report {
     /// A device before this one that is the same hardware: both are shared as one, and use of this device is
     /// counted there.
     std::optional<std::uint32_t> same_as{};
+    /// Of a device that is oversold, once it has had a tenant; shares of the device, of the latest second.
+    struct Oversold {
+      double for_sale = 0;
+      double load = 0;               // gOver's total_load: what its tenants used
+      double overbooking = 0;        // what they have bought
+      std::uint32_t overloaded = 0;  // tenants that need more than they have, of what they have bought
+      bool warning = false;          // a program should move to another device
+      std::uint64_t warnings = 0;    // seconds with a warning
+      std::uint64_t changes = 0;     // of caps
+      bool resting = false;          // another policy is in force
+    };
+    std::optional<Oversold> oversold{};
   };
   struct Session {
     std::uint32_t session = 0;
@@ -159,6 +171,17 @@ struct Report {
     std::uint64_t memory_limit = 0;
     double memory_byte_s = 0;           // bytes held, summed up over time
     std::uint64_t memory_refusals = 0;  // allocations beyond the limit, or beyond what the device has left
+    std::uint64_t units = 0;            // of service
+    /// Of a device that is oversold: the tenant's part of it, and its service in units per second.
+    struct Holding {
+      double bought = 0;
+      double cap = 0;
+      double utilisation = 0;  // of its cap
+      double target = 0;       // 0: none
+      double level = 0;
+      std::uint64_t broken_seconds = 0;  // in which the service was below its target
+    };
+    std::optional<Holding> holding{};
   };
   /// A tenant under the policy `timegraph`, in the words of its specification file.
   struct TimeGraphTask {

@@ -61,6 +61,18 @@ json to_json(const Report::Kill& kill) {
           {"program", kill.program}, {"reason", kill.reason}, {"ago_s", kill.ago_s}};
 }
 
+json to_json(const Report::Use::Holding& holding) {
+  return {{"bought", holding.bought}, {"cap", holding.cap},     {"utilisation", holding.utilisation},
+          {"target", holding.target}, {"level", holding.level}, {"broken_seconds", holding.broken_seconds}};
+}
+
+json to_json(const Report::Device::Oversold& oversold) {
+  return {{"for_sale", oversold.for_sale},       {"load", oversold.load},
+          {"overbooking", oversold.overbooking}, {"overloaded", oversold.overloaded},
+          {"warning", oversold.warning},         {"warnings", oversold.warnings},
+          {"changes", oversold.changes},         {"resting", oversold.resting}};
+}
+
 json to_json(const Report::Use& use) {
   return {{"device_time_ns", use.device_time_ns},
           {"outside_ns", use.outside_ns},
@@ -83,7 +95,9 @@ json to_json(const Report::Use& use) {
           {"memory_used", use.memory_used},
           {"memory_limit", use.memory_limit},
           {"memory_byte_s", use.memory_byte_s},
-          {"memory_refusals", use.memory_refusals}};
+          {"memory_refusals", use.memory_refusals},
+          {"units", use.units},
+          {"holding", use.holding ? to_json(*use.holding) : json()}};
 }
 
 json to_json(const Report::Tenant& tenant) {
@@ -198,6 +212,13 @@ Result<Report::Use> use_from(json object) {
   use.memory_limit = fields.integer("memory_limit");
   use.memory_byte_s = fields.number("memory_byte_s");
   use.memory_refusals = fields.integer("memory_refusals");
+  if (fields.has("units")) use.units = fields.integer("units");  // not from an older daemon
+  if (fields.has("holding")) {
+    auto holding = JsonFields::nested(fields.object("holding"), "holding");
+    use.holding = {holding.number("bought"), holding.number("cap"),   holding.number("utilisation"),
+                   holding.number("target"), holding.number("level"), holding.integer("broken_seconds")};
+    if (!holding.ok()) return holding.error();
+  }
   if (!fields.ok()) return fields.error();
   return use;
 }
@@ -278,6 +299,14 @@ Result<Report::Device> device_from(json object) {
     device.memory_reserved = fields.integer("memory_reserved");
   }
   if (fields.has("same_as")) device.same_as = fields.integer32("same_as");
+  if (fields.has("oversold")) {
+    auto oversold = JsonFields::nested(fields.object("oversold"), "oversold");
+    device.oversold = {oversold.number("for_sale"),    oversold.number("load"),
+                       oversold.number("overbooking"), oversold.integer32("overloaded"),
+                       oversold.boolean("warning"),    oversold.integer("warnings"),
+                       oversold.integer("changes"),    oversold.boolean("resting")};
+    if (!oversold.ok()) return oversold.error();
+  }
   if (fields.has("holder")) device.holder = fields.string("holder", session::kLongestTenantName);
   if (!fields.ok()) return fields.error();
   return device;
@@ -312,6 +341,7 @@ std::string to_text(const Report& report) {
                        {"memory_used", device.memory_used},
                        {"memory_reserved", device.memory_reserved},
                        {"same_as", device.same_as ? json(*device.same_as) : json()},
+                       {"oversold", device.oversold ? to_json(*device.oversold) : json()},
                        {"holder", device.holder ? json(*device.holder) : json()}});
   }
   json tenants = json::array();

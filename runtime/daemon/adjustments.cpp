@@ -36,7 +36,7 @@ Adjustments::Warnings Adjustments::warnings_of(const Tenant& tenant, const sessi
   if (wish.max) promised.max = tenant.attributes.max;
   if (wish.service) promised.service = tenant.attributes.service;
   std::set<std::string> policies;
-  for (const DeviceSharing& device : dispatch_.looks().devices()) policies.insert(device.policy);
+  for (const DeviceSharing& device : needs_.dispatch.looks().devices()) policies.insert(device.policy);
   Warnings warnings;
   for (const std::string& policy : policies) {
     if (auto warning = unkept_warning(policy, {{tenant.name, promised}})) {
@@ -49,17 +49,22 @@ Adjustments::Warnings Adjustments::warnings_of(const Tenant& tenant, const sessi
 Result<Adjustments::Warnings> Adjustments::set(const ControlRequest& request, const Account& by,
                                                const std::string& by_text) {
   Warnings warnings;
-  if (!request.wish.empty() && request.memory) {
-    // All of it or nothing: a copy of the registry shows whether both are allowed.
-    TenantRegistry trial = tenancies_.registry();
-    FAIRGV_CHECK(trial.set(request.tenant, request.wish, by.owner, by.administrator));
-    FAIRGV_CHECK(trial.set_memory(request.tenant, *request.memory, by.owner, by.administrator,
-                                  tenancies_.memory().capacities()));
+  if (!request.wish.empty() && (request.memory || request.wish.max)) {
+    // All of it or nothing: a copy of the registry shows whether all is allowed.
+    TenantRegistry trial = needs_.tenancies.registry();
+    FAIRGV_TRY(changed, trial.set(request.tenant, request.wish, by.owner, by.administrator));
+    FAIRGV_CHECK(needs_.markets.may_change(changed->id, changed->attributes.max));
+    if (request.memory) {
+      FAIRGV_CHECK(trial.set_memory(request.tenant, *request.memory, by.owner, by.administrator,
+                                    needs_.tenancies.memory().capacities()));
+    }
   }
   if (!request.wish.empty()) {
-    FAIRGV_TRY(tenant, tenancies_.registry().set(request.tenant, request.wish, by.owner, by.administrator));
-    tenancies_.apply_attributes(tenant.value());
-    log_.info(by, "tenant {}: {}, set by {}", tenant->name, text_of(request.wish), by_text);
+    FAIRGV_TRY(tenant,
+               needs_.tenancies.registry().set(request.tenant, request.wish, by.owner, by.administrator));
+    needs_.tenancies.apply_attributes(tenant.value());
+    needs_.markets.change(tenant.value());
+    needs_.log.info(by, "tenant {}: {}, set by {}", tenant->name, text_of(request.wish), by_text);
     warnings = warnings_of(tenant.value(), request.wish);
   }
   if (request.memory) {
@@ -70,10 +75,11 @@ Result<Adjustments::Warnings> Adjustments::set(const ControlRequest& request, co
 
 Result<void> Adjustments::set_memory(const ControlRequest& request, const Account& by,
                                      const std::string& by_text) {
-  FAIRGV_TRY(tenant, tenancies_.registry().set_memory(request.tenant, *request.memory, by.owner,
-                                                      by.administrator, tenancies_.memory().capacities()));
-  tenancies_.refresh_memory();
-  log_.info(by, "tenant {}: memory {}, set by {}", tenant->name, to_text(*request.memory), by_text);
+  FAIRGV_TRY(tenant, needs_.tenancies.registry().set_memory(request.tenant, *request.memory, by.owner,
+                                                            by.administrator,
+                                                            needs_.tenancies.memory().capacities()));
+  needs_.tenancies.refresh_memory();
+  needs_.log.info(by, "tenant {}: memory {}, set by {}", tenant->name, to_text(*request.memory), by_text);
   return {};
 }
 
@@ -83,18 +89,19 @@ Result<Adjustments::Warnings> Adjustments::set_policy(const ControlRequest& requ
     return Error{"there is no policy '" + request.policy +
                  "': " + guess_and_list(request.policy, sched::policy_names())};
   }
-  if (request.device && *request.device >= devices_.size()) {
+  if (request.device && *request.device >= needs_.devices.size()) {
     return Error{"there is no device " + std::to_string(*request.device) +
                  ": see 'fairgv ps' while a program runs"};
   }
-  dispatch_.set_policy(request.policy, request.device);
+  needs_.dispatch.set_policy(request.policy, request.device);
+  needs_.markets.follow_policies();
   const std::string where = request.device ? "device " + std::to_string(*request.device) : "all devices";
-  log_.info(by, "{}: policy {}, set by {}", where, request.policy, by_text);
-  Warnings warnings = tenancies_.admit_reserves();
-  if (auto warning = unkept_warning(request.policy, tenancies_.registry().promises())) {
+  needs_.log.info(by, "{}: policy {}, set by {}", where, request.policy, by_text);
+  Warnings warnings = needs_.tenancies.admit_reserves();
+  if (auto warning = unkept_warning(request.policy, needs_.tenancies.registry().promises())) {
     warnings.push_back(std::move(*warning));
   }
-  for (const std::string& line : warnings) log_.warn(by, "{}", line);
+  for (const std::string& line : warnings) needs_.log.warn(by, "{}", line);
   return warnings;
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/sessions/tenancies.hpp"
 
 namespace fairgv::daemon {
@@ -21,8 +22,14 @@ namespace fairgv::daemon {
 class Adjustments {
  public:
   /// All outlive it.
-  Adjustments(DispatchLoop& dispatch, Tenancies& tenancies, const DeviceTable& devices, UserLog& log)
-      : dispatch_(dispatch), tenancies_(tenancies), devices_(devices), log_(log) {}
+  struct Needs {
+    DispatchLoop& dispatch;
+    Tenancies& tenancies;
+    Markets& markets;
+    const DeviceTable& devices;
+    UserLog& log;
+  };
+  explicit Adjustments(const Needs& needs) : needs_(needs) {}
 
   using Warnings = std::vector<std::string>;  // a line each, of what has been done all the same
 
@@ -38,10 +45,7 @@ class Adjustments {
 
   Warnings warnings_of(const Tenant& tenant, const session::TenantWish& wish) const;
 
-  DispatchLoop& dispatch_;
-  Tenancies& tenancies_;
-  const DeviceTable& devices_;
-  UserLog& log_;
+  const Needs needs_;
 };
 
 }  // namespace fairgv::daemon

@@ -123,6 +123,11 @@ std::string Control::whoami(const control::ControlRequest& request, const Contro
   const auto asked = request.tenant.empty() ? std::nullopt : std::optional(request.tenant);
   control::WhoAmI who =
       needs_.entrance.look_at({peer.credentials, peer.account, peer.socket, asked, request.wish}, tenants);
+  if (!who.refusal) {
+    if (const auto sale = needs_.sources.markets.would_sell(who.tenant, session::parse_max(who.max, "it"));
+        !sale)
+      who.refusal = sale.error().message;
+  }
   // By its own class, which a tenant that is not there yet has not got.
   const TenantRule rule = tenants.rule_of(who.tenant, who.class_name.value_or(""));
   const auto capacities = needs_.sources.tenancies.memory().capacities();

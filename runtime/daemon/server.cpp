@@ -100,12 +100,14 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
       installation_{settings_.worker_program, vendors_.path(), vendors_.drivers()},
       tenancies_(config_, *dispatch_),
       devices_(config_, *dispatch_, tenancies_, log_),
-      sessions_({config_, *events_, *dispatch_, tenancies_, devices_, entrance_, installation_, log_}),
+      markets_({config_, *dispatch_, tenancies_.registry(), devices_.table()}),
+      sessions_(
+          {config_, *events_, *dispatch_, tenancies_, devices_, markets_, entrance_, installation_, log_}),
       usage_(config_.usage, *events_, sources(),
              [this](std::uint64_t key, const std::string& answer) { reception_->answer(key, answer); }),
       metrics_(*events_, {[this] { return metrics(); }, [this] { return unready(); }}),
       control_({config_, entrance_, sources(), life_, usage_, log_},
-               Adjustments(*dispatch_, tenancies_, devices_.table(), log_),
+               Adjustments({*dispatch_, tenancies_, markets_, devices_.table(), log_}),
                Interventions(tenancies_.registry(), sessions_, log_), Foreground(tenancies_),
                settings_.socket_path, [this] { return reload(); }),
       listener_(std::move(listener)),
@@ -240,6 +242,7 @@ void Server::apply(Config config, control::ReloadReport& report) {
   reception_->set_ends_when_idle(exit_idle().count() > 0);
   dispatch_->set_rules(config_.devices);
   for (std::string& line : tenancies_.configure()) report.warnings.push_back(std::move(line));
+  markets_.configure();
   if (!usage_.on()) usage_.skip();
   start_services();
   sessions_.apply_configuration();
@@ -309,6 +312,7 @@ void Server::place_dispatcher() const {
 
 std::optional<Server::Time> Server::next_deadline() {
   std::optional<Time> first = sessions_.deadline();
+  keep_earlier(first, markets_.deadline());
   keep_earlier(first, usage_.deadline());
   keep_earlier(first, metrics_.deadline());
   keep_earlier(first, reception_->deadline());
@@ -326,6 +330,7 @@ std::optional<Server::Time> Server::next_deadline() {
 
 void Server::expire(Time now) {
   sessions_.expire(now);
+  markets_.expire(now);
   usage_.expire(now);
   metrics_.expire(now);
   control_.expire(now);

@@ -57,9 +57,10 @@ class Server {
          UniqueFd signals);
   Result<void> watch_everything();
   void count_descriptors();
-  Estate estate() { return {*dispatch_, tenancies_, devices_, sessions_, usage_, life_}; }
+  Estate estate() { return {*dispatch_, tenancies_, devices_, markets_, sessions_, usage_, life_}; }
   Sources sources() {
-    return {dispatch_->looks(), tenancies_, devices_.table(), sessions_.sessions(), devices_.placements()};
+    return {dispatch_->looks(),    tenancies_, devices_.table(), sessions_.sessions(),
+            devices_.placements(), markets_};
   }
   void on_signal();
   void reload_on_signal();
@@ -94,6 +95,7 @@ class Server {
   Entrance entrance_{config_};
   Tenancies tenancies_;
   DeviceKeeper devices_;
+  Markets markets_;
   SessionTable sessions_;
   UsageKeeper usage_;
   MetricsServer metrics_;

@@ -8,6 +8,8 @@
 
 #include "runtime/daemon/service/deadlines.hpp"
 #include "runtime/daemon/sessions/handed_session.hpp"
+#include "runtime/daemon/sessions/processes.hpp"
+#include "runtime/daemon/sessions/worker_page.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -16,20 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 /// Packets read from a worker whose program has ended: it says little, unless it is hostile.
 constexpr int kLastPackets = 64;
-
-/// Time of the worker's process and of its program: a program that crowds out its own device is not excused
-/// by that.
-std::optional<std::chrono::nanoseconds> time_of_both(pid_t worker, pid_t program) {
-  const auto ran = processor_time(worker);
-  if (!ran) return ran;
-  if (program <= 0) return ran;  // in a process namespace that this one does not see
-  return *ran + processor_time(program).value_or(std::chrono::nanoseconds(0));
-}
-
-ProcessorTimer timer_of(pid_t program) {
-  if (program <= 0) return {};
-  return [program] { return processor_time(program); };
-}
 
 /// The worker's next packet; nothing if there is none, or if the worker has hung up: then its socket is
 /// watched no longer, and its end follows.
@@ -48,12 +36,13 @@ SessionTable::SessionTable(const Needs& needs)
       suspensions_(needs.tenancies.registry(), needs.dispatch, needs.log),
       processors_(needs.dispatch),
       host_weights_(needs.dispatch, needs.tenancies),
-      departures_(needs.dispatch, needs.tenancies, needs.devices.placements(), needs.log) {}
+      departures_({needs.dispatch, needs.tenancies, needs.markets, needs.devices.placements(), needs.log}) {}
 
 Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer, Socket& client) {
   const Account account = needs_.entrance.account_of(peer, client.fd());
   FAIRGV_TRY(admission, needs_.entrance.admit({peer, account, client.fd(), hello.tenant},
                                               {sessions_.size(), sessions_.count_of(account.owner)}));
+  FAIRGV_CHECK(may_join(admission.value(), hello.wish));
   FAIRGV_TRY(tenant,
              needs_.tenancies.join(admission->tenant, admission->applicant, hello.wish, hello.memory));
   auto session = starter_.start(SessionId{++last_id_}, tenant.value(), peer, account, hello);
@@ -67,9 +56,10 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   Session& started = *session.value();
   started.client = std::move(client);
   (void)watch_client(started);
-  tell_slicing_floor(started);
+  tell_configuration(started, needs_.config, needs_.tenancies.registry());
   // A program that asked for a new weight or a promise asked for its whole tenant.
   needs_.tenancies.apply_attributes(tenant.value());
+  needs_.markets.change(tenant.value());
   needs_.log.info(account, "session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value,
                   tenant->name, tenant->attributes.weight, started.program, peer.pid, started.worker.pid());
   if (tenant->in_background) {
@@ -79,16 +69,18 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   return {};
 }
 
-/// The worker reads the floor before it cuts a launch.
-void SessionTable::tell_slicing_floor(Session& session) const {
-  for (session::DeviceTurn& turn : session.turns.page().devices) {
-    turn.slicing_floor.store(needs_.config.tuning.slicing_floor, std::memory_order_relaxed);
-  }
+/// A program that asks for more of a device asks for its whole tenant, which may not get it.
+Result<void> SessionTable::may_join(const Admission& admission, const session::TenantWish& wish) const {
+  if (!wish.max || !needs_.markets.any()) return {};
+  const auto prospect = needs_.tenancies.registry().would_admit(admission.tenant, admission.applicant, wish);
+  // join() tells a refusal.
+  return prospect.refusal ? Result<void>() : needs_.markets.may_change(prospect.id, prospect.attributes.max);
 }
 
 void SessionTable::apply_configuration() {
   needs_.devices.placements().configure(sessions_);
-  for (const auto& [id, session] : sessions_.all()) tell_slicing_floor(*session);
+  for (const auto& [id, session] : sessions_.all())
+    tell_configuration(*session, needs_.config, needs_.tenancies.registry());
 }
 
 Result<void> SessionTable::watch(Session& session) {
@@ -227,27 +219,25 @@ void SessionTable::on_long_command(Session& session, const session::LongCommand&
 }
 
 DispatchedSession SessionTable::dispatched(Session& session) const {
-  return {
-      .id = session.id,
-      .tenant = session.tenant,
-      .attributes = needs_.tenancies.attributes_of(session.tenant),
-      .turns = &session.turns.page(),
-      .promises = session.turns.promises(),
-      .header = &session.header.header(),
-      .knock_fd = session.knock.get(),
-      .devices = session.devices,
-      .worker = {[worker = session.worker.pid(), program = session.peer.pid] {
-                   return time_of_both(worker, program);
-                 },
-                 [worker = session.worker.pidfd()](bool stop) { return WorkerProcess::stop(worker, stop); }},
-      .suspended = is_suspended(session),
-      .program = timer_of(session.peer.pid)};
+  return {.id = session.id,
+          .tenant = session.tenant,
+          .attributes = needs_.tenancies.attributes_of(session.tenant),
+          .turns = &session.turns.page(),
+          .promises = session.turns.promises(),
+          .header = &session.header.header(),
+          .knock_fd = session.knock.get(),
+          .devices = session.devices,
+          .worker = handle_of_worker(session),
+          .suspended = is_suspended(session),
+          .program = timer_of_program(session)};
 }
 
 Result<void> SessionTable::admit(Session& session) {
   suspensions_.hold_back(session, Clock::now());
+  FAIRGV_CHECK(needs_.markets.sell(*needs_.tenancies.registry().find(session.tenant), session.devices));
   host_weights_.begin(sessions_, session);
   if (auto added = needs_.dispatch.add_session(dispatched(session)); !added) return added;
+  needs_.markets.apply();
   needs_.tenancies.memory().begin(session.id, session.tenant_name);
   const std::string welcome = to_text(welcome_of(session));
   const int segment = session.segment->fd();
@@ -269,9 +259,10 @@ session::Welcome SessionTable::welcome_of(const Session& session) const {
   welcome.weight = needs_.tenancies.attributes_of(session.tenant).weight;
   welcome.names = needs_.config.driver_names ? session::Names::driver : session::Names::fairgv;
   if (session.output) welcome.features |= session::kKernelOutput;
-  welcome.features |= session.features &
-                      (session::kQuietSlots | session::kMemoryQuota | session::kCuda | session::kMemoryWaits |
-                       session::kIncludes | session::kDriverMessages | session::kChosenDevices);
+  welcome.features |=
+      session.features &
+      (session::kQuietSlots | session::kMemoryQuota | session::kCuda | session::kMemoryWaits |
+       session::kIncludes | session::kDriverMessages | session::kChosenDevices | session::kMarks);
   welcome.hidden_devices = session.devices.hidden();
   if ((welcome.features & session::kMemoryQuota) != 0) {
     welcome.memory_limits =
@@ -395,7 +386,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   }
   needs_.tenancies.account_memory(session.tenant_name);
   needs_.devices.placements().adopt(session);
-  tell_slicing_floor(session);
+  tell_configuration(session, needs_.config, needs_.tenancies.registry());
   tell_of_driver(session);
   sessions_.add(std::move(taken).value());
   return {};

@@ -13,6 +13,7 @@
 
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/handover/handover.hpp"
+#include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/sessions/departures.hpp"
 #include "runtime/daemon/sessions/device_keeper.hpp"
@@ -37,6 +38,7 @@ class SessionTable {
     DispatchLoop& dispatch;
     Tenancies& tenancies;
     DeviceKeeper& devices;
+    Markets& markets;
     Entrance& entrance;
     Installation& installation;
     UserLog& log;
@@ -93,7 +95,7 @@ class SessionTable {
   void expire(Time now);
 
  private:
-  void tell_slicing_floor(Session& session) const;
+  Result<void> may_join(const Admission& admission, const session::TenantWish& wish) const;
   Result<void> watch(Session& session);
   Result<void> watch_client(Session& session);
   void on_client_message(SessionId id);

@@ -67,6 +67,7 @@ std::vector<TenantId> restore_tenants(const Handover& handover, const Estate& es
                                                                .counts = handed.counts});
     ids.push_back(tenant.id);
     estate.dispatch.restore_books(tenant.id, handed.books, tenant.attributes, handed.entitled);
+    estate.markets.restore(tenant, handed.holdings);
     estate.tenancies.memory().restore_totals(handed.name, handed.memory);
   }
   return ids;
@@ -106,7 +107,8 @@ Handover gather(const Estate& estate, int listener, int lock) {
                                 .assigned = tenant.assigned,
                                 .in_background = tenant.in_background,
                                 .paused = tenant.paused,
-                                .probation = tenant.probation});
+                                .probation = tenant.probation,
+                                .holdings = estate.markets.holdings(tenant.id)});
   }
   return handover;
 }
@@ -153,6 +155,7 @@ void go_on(const Handover& handover, const Estate& estate) {
   }
   for (const std::string& line : estate.tenancies.admit_reserves()) spdlog::warn("{}", line);
   estate.dispatch.resume();
+  estate.markets.configure();
   spdlog::info("went on with {} of {} sessions", adopted, handover.sessions.size());
   estate.usage.skip();
   for (std::size_t i = 0; i < ids.size(); ++i) estate.usage.restore(ids[i], handover.tenants[i].sampled);

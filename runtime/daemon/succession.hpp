@@ -18,6 +18,7 @@ struct Estate {
   DispatchLoop& dispatch;
   Tenancies& tenancies;
   DeviceKeeper& devices;
+  Markets& markets;
   SessionTable& sessions;
   UsageKeeper& usage;
   DaemonLife& life;

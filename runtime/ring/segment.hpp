@@ -116,7 +116,16 @@ struct alignas(64) Coscheduling {
   /// that it grants while others wait; the worker does when it finds its program interactive, and makes it
   /// even when it no longer is or the turn ends.
   std::atomic<uint32_t> turn{0};
+  /// The daemon: not 0 if calls of the program are its units of service (session/service_unit.hpp). A hint.
+  std::atomic<uint32_t> counts_calls{0};
+  /// The client, while that is so: how many calls have waited for the device and have returned.
+  std::atomic<uint64_t> ended_calls{0};
 
+  /// The client: such a call returns.
+  void count_call() {
+    if (counts_calls.load(std::memory_order_relaxed) != 0)
+      ended_calls.fetch_add(1, std::memory_order_relaxed);
+  }
   bool switched_in() const { return (turn.load(std::memory_order_relaxed) & 1U) != 0; }
   void switch_in() { turn.store((turn.load(std::memory_order_relaxed) + 2) | 1U, std::memory_order_relaxed); }
   void switch_out() { turn.store(turn.load(std::memory_order_relaxed) & ~1U, std::memory_order_relaxed); }

@@ -53,12 +53,13 @@ enum Feature : std::uint64_t {
   /// The driver's output on the worker's standard error comes on the session's socket (DriverSays).
   kDriverMessages = 1U << 6,
   /// The daemon may have chosen among the devices (Welcome::hidden_devices): the worker's lists of devices
-  /// are
-  /// without those that were not chosen, and another session of the same program may have others.
+  /// are without those that were not chosen, and another session of the same program may have others.
   kChosenDevices = 1U << 7,
+  /// The worker takes marks of the program (wire::EnqueueMark).
+  kMarks = 1U << 8,
 };
 inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits |
-                                           kIncludes | kDriverMessages | kChosenDevices;
+                                           kIncludes | kDriverMessages | kChosenDevices | kMarks;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;

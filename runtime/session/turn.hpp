@@ -109,20 +109,27 @@ struct alignas(64) TurnPromise {
   // The same: no command that is predicted to take longer begins in this turn; 0: none is too long.
   std::atomic<std::uint64_t> cost_limit_ns{0};
   // The same: not 0 if a turn of slice 0 is given back when there is nothing to issue after a short spin.
-  std::atomic<std::uint64_t> gives_back{0};
+  std::atomic<std::uint32_t> gives_back{0};
   // Worker writes, before its state becomes wanting: the predicted time of the command for which it wants the
   // turn, in nanoseconds; 0: unknown. The dispatcher believes it within bounds only. Relaxed.
   std::atomic<std::uint64_t> next_cost_ns{0};
   // Dispatcher writes: for how long it has stopped the worker in turns so far, in nanoseconds. Stored before
   // the worker goes on, by which it is ordered; relaxed.
   std::atomic<std::uint64_t> paused_ns{0};
+  // Daemon writes: which ends the worker counts as units of service (session/service_unit.hpp); 0: none. A
+  // hint, relaxed.
+  std::atomic<std::uint64_t> counted{0};
+  // Worker writes: how many of them there were, before their ends are seen. Relaxed; it never goes down, and
+  // the daemon believes it within bounds (daemon/books/work_counters.hpp).
+  std::atomic<std::uint64_t> units{0};
   // Dispatcher writes, ordered by `state` becoming held: which commands are measured one by one
   // (sched::Sampling).
-  std::atomic<std::uint64_t> sampling{0};
+  std::atomic<std::uint32_t> sampling{0};
   // Daemon writes, before the program hears of the session: not 0 if the program may not use the device.
   // Relaxed: the program's first call comes after the daemon's welcome.
-  std::atomic<std::uint64_t> hidden{0};
+  std::atomic<std::uint32_t> hidden{0};
 };
+static_assert(sizeof(TurnPromise) == 64);
 
 struct TurnPromises {
   TurnPromise devices[kMaxDevices];
@@ -207,7 +214,7 @@ class DispatcherTurn {
       promise_->cost_limit_ns.store(static_cast<std::uint64_t>(terms.cost_limit.count()),
                                     std::memory_order_relaxed);
       promise_->gives_back.store(terms.gives_back ? 1 : 0, std::memory_order_relaxed);
-      promise_->sampling.store(static_cast<std::uint64_t>(terms.sampling), std::memory_order_relaxed);
+      promise_->sampling.store(static_cast<std::uint32_t>(terms.sampling), std::memory_order_relaxed);
     }
     return detail::move_turn(turn_.state, TurnState::wanting, TurnState::held);
   }

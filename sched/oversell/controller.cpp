@@ -1,5 +1,6 @@
 #include "sched/oversell/controller.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace fairgv::sched::oversell {
@@ -33,6 +34,32 @@ bool Controller::take_over(TenantId id, Share initial, Share cap, double target)
     free_.ppm -= cap.ppm;
   }
   tenants_.emplace(id, Tenant{Monitor(id, initial, target, cap), cap});
+  return true;
+}
+
+bool Controller::resize(TenantId id, Share initial) {
+  const auto found = tenants_.find(id);
+  if (found == tenants_.end() || initial.ppm == 0) return false;
+  Tenant& tenant = found->second;
+  const Share before = bought(id);
+  const Share more{initial.ppm > before.ppm ? initial.ppm - before.ppm : 0};
+  if (more > for_sale()) return false;
+  Share cap = tenant.cap;
+  if (settings_.fixed_ratio) {
+    cap = settings_.fixed_ratio->cap(initial);
+  } else if (more.ppm > 0) {
+    Division divided = division();
+    if (!make_room(divided, more)) return false;
+    divided.free.ppm -= more.ppm;
+    adopt(divided);
+    cap.ppm = tenant.cap.ppm + more.ppm;
+  } else {
+    cap = std::min(cap, initial);
+    free_.ppm += tenant.cap.ppm - cap.ppm;
+  }
+  tenant.changed = tenant.changed || cap != tenant.cap;
+  tenant.cap = cap;
+  tenant.monitor.set_initial(initial, cap);
   return true;
 }
 
@@ -79,6 +106,11 @@ std::vector<CapChange> Controller::take_changes() {
 Share Controller::cap(TenantId id) const {
   const auto found = tenants_.find(id);
   return found != tenants_.end() ? found->second.cap : Share{};
+}
+
+Share Controller::bought(TenantId id) const {
+  const auto found = tenants_.find(id);
+  return found != tenants_.end() ? found->second.monitor.load().initial : Share{};
 }
 
 std::vector<Load> Controller::loads() const {

@@ -16,11 +16,15 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sched/oversell/capacity.hpp"
 
 namespace fairgv::sched::oversell {
+
+/// The name of the policy that keeps the caps.
+inline constexpr std::string_view kPolicy = "cap";
 
 struct CapChange {
   TenantId id;
@@ -58,6 +62,9 @@ class Controller {
   /// false, and changes nothing, if its cap is more than what it bought or what is free (a fixed ratio has
   /// its own caps), or the tenant is here already.
   bool take_over(TenantId id, Share initial, Share cap, double target);
+  /// A tenant buys more, which must be for sale, or less. Its cap grows or shrinks with that. Returns false,
+  /// and changes nothing, if there is not so much, nothing would be left, or the tenant is unknown.
+  bool resize(TenantId id, Share initial);
   /// The tenant has left. Unknown tenants are ignored.
   void remove(TenantId id);
   void set_target(TenantId id, double target);
@@ -69,6 +76,11 @@ class Controller {
   std::vector<CapChange> take_changes();
   /// Nothing for an unknown tenant.
   Share cap(TenantId id) const;
+  Share bought(TenantId id) const;
+  bool knows(TenantId id) const { return tenants_.contains(id); }
+  /// Of all tenants, in the order of their ids: the conclusions from the latest second.
+  std::vector<Load> loads() const;
+  const Settings& settings() const { return settings_; }
   /// Capacity that nobody holds.
   Share free() const { return free_; }
   /// The paper's total_load, of the latest second.
@@ -82,7 +94,6 @@ class Controller {
     bool changed = true;
   };
 
-  std::vector<Load> loads() const;
   Division division() const;
   void adopt(const Division& division);
 

@@ -39,6 +39,19 @@ const Load& Monitor::observe(const Observation& seen, Share cap) {
   return load_;
 }
 
+void Monitor::set_initial(Share initial, Share cap) {
+  if (initial > initial_) {
+    seconds_ = 0;
+    load_.is_new = true;
+  }
+  initial_ = load_.initial = initial;
+  load_.cap = cap;
+  for (Share& demand : demands_) demand = std::min(demand, initial);
+  load_.used = std::min(load_.used, initial);
+  load_.needed = std::min(load_.needed, initial);
+  load_.demand = std::min(load_.demand, initial);
+}
+
 std::size_t Monitor::window_seconds() const {
   if (target_ <= 0) return 1;
   if (target_ * static_cast<double>(kLongestWindow) <= kLeastUnits) return kLongestWindow;

@@ -74,7 +74,9 @@ class Monitor {
               .demand = cap,
               .is_new = true} {}
 
-  void set_target(double target) { target_ = target; }
+  void set_target(double target) { target_ = load_.target = target; }
+  /// It has bought more or less than before, and has this cap now. One that has bought more is new again.
+  void set_initial(Share initial, Share cap);
 
   /// One second has passed, in which `cap` held.
   const Load& observe(const Observation& seen, Share cap);

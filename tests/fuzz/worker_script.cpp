@@ -170,6 +170,7 @@ std::vector<Record> events(std::uint64_t properties) {
       .call(wire::EnqueueMarker{command(3, both)})
       .call(wire::EnqueueBarrier{command(4)})
       .call(wire::EnqueueCopyBuffer{command(5), kBuffer, kOther, 0, 64, 128})
+      .call(wire::EnqueueMark{command(), "frame"})
       .call(wire::EnqueueNothing{command(6)})
       .call(wire::WatchEvent{event(5), CL_SUBMITTED})
       .call(wire::WatchEvent{event(3), CL_COMPLETE})
@@ -339,9 +340,9 @@ std::vector<Record> extensions() {
 }  // namespace
 
 std::vector<std::vector<Record>> worker_scripts() {
-  return {queries(),   buffers(), events(0), events(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
-          kernels(),   images(),  links(),   command_buffers(),
-          extensions(), checks(), reserved_memory()};
+  return {queries(),    buffers(), events(0),        events(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
+          kernels(),    images(),  links(),          command_buffers(),
+          extensions(), checks(),  reserved_memory()};
 }
 
 }  // namespace fairgv::fuzz

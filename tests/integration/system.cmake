@@ -131,6 +131,15 @@ endif()
 add_dependencies(system_timegraph_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
 gtest_discover_tests(system_timegraph_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
+# Service levels and oversold devices; for the same reason.
+add_executable(opencl_frames programs/opencl_frames.cpp)
+target_link_libraries(opencl_frames PRIVATE workload_support fairgv_warnings Threads::Threads)
+add_executable(system_oversell_test system/oversell_test.cpp)
+target_compile_definitions(system_oversell_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>")
+target_link_libraries(system_oversell_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+add_dependencies(system_oversell_test opencl_frames fairgv fairgvd fairgv-vgpu fairgv-opencl matrixMul)
+gtest_discover_tests(system_oversell_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 300 RUN_SERIAL ON)
+
 # The commands in the pages, and the page that `fairgv bench all` writes.
 add_executable(system_docs_test system/tools/docs_test.cpp system/tools/report_test.cpp)
 target_link_libraries(system_docs_test PRIVATE harness fairgv_warnings GTest::gtest_main)

@@ -42,6 +42,8 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/interventions_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/limits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/memory_protocol_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/oversell/market_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/oversell/markets_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/ps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/reception_test.cpp
@@ -70,6 +72,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker/service_manager_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/worker_offence_test.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/ps/long_commands.cpp
+  ${PROJECT_SOURCE_DIR}/tools/fairgv/ps/oversold.cpp
   ${PROJECT_SOURCE_DIR}/tools/fairgv/usage_time.cpp)
 target_link_libraries(daemon_test PRIVATE fairgv_daemon harness fairgv_warnings fmt::fmt spdlog::spdlog GTest::gtest_main Threads::Threads)
 # The program that the tests put into a worker's cage.

@@ -10,6 +10,7 @@ add_executable(session_test
   session/memory_size_test.cpp
   session/near_word_test.cpp
   session/own_files_test.cpp
+  session/service_unit_test.cpp
   session/slicing_wish_test.cpp
   session/tenant_wish_test.cpp
   session/time_slice_test.cpp

@@ -22,6 +22,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/reports_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/rings_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/sequence_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/service_units_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_ahead_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_choice_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/slicing_parts_test.cpp

@@ -26,7 +26,9 @@ CUresult synchronize_streams(Driver& driver, Context& context) {
   if (driver.captures.any()) {
     if (const CUresult code = driver.captures.refuse(*context.group()); code != CUDA_SUCCESS) return code;
   }
-  return driver.scheduler.synchronize(*context.group());
+  const CUresult code = driver.scheduler.synchronize(*context.group());
+  driver.scheduler.count_call();
+  return code;
 }
 
 CUresult create(Driver& driver, CUcontext* handle, unsigned flags, CUdevice device) {

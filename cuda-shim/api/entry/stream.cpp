@@ -108,6 +108,7 @@ CUresult CUDAAPI cuEventSynchronize(CUevent handle) {
     const auto marker = event->recorded();
     if (!marker) return CUDA_SUCCESS;
     marker->wait();
+    driver.scheduler.count_call();
     return marker->result();
   });
 }

@@ -28,7 +28,9 @@ extern "C" {
 
 CUresult CUDAAPI cuStreamSynchronize(CUstream handle) {
   return on_uncaptured_stream(handle, [](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
-    return driver.scheduler.synchronize(stream);
+    const CUresult code = driver.scheduler.synchronize(stream);
+    driver.scheduler.count_call();
+    return code;
   });
 }
 

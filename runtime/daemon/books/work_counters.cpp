@@ -15,13 +15,14 @@ WorkCounters& WorkCounters::operator+=(const WorkCounters& other) {
   return *this;
 }
 
-const WorkCounters& ClaimedWork::look(const session::DeviceTurn& turn, Time now) {
+const WorkCounters& ClaimedWork::look(const session::DeviceTurn& turn, Time now, std::uint64_t units) {
   const std::chrono::nanoseconds time = now - began_ + kAllowance;
   const auto ns = static_cast<std::uint64_t>(std::clamp<std::int64_t>(time.count(), 0, kLongestTime));
   for (const WorkCounter& counter : kWorkCounters) {
     std::uint64_t& seen = seen_.*counter.value;
     // Relaxed, and read once: shared memory, and no order is needed.
-    const std::uint64_t claim = (turn.*counter.claim).load(std::memory_order_relaxed);
+    const std::uint64_t claim =
+        counter.claim == nullptr ? units : (turn.*counter.claim).load(std::memory_order_relaxed);
     seen = std::max(seen, std::min(claim, before_.*counter.value + ns * counter.most_per_ns));
   }
   return seen_;

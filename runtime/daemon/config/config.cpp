@@ -91,6 +91,8 @@ TenantRule filled_up(TenantRule rule, const TenantRule& from) {
   if (!rule.memory) rule.memory = from.memory;
   if (!rule.devices) rule.devices = from.devices;
   if (!rule.expected_memory) rule.expected_memory = from.expected_memory;
+  if (!rule.units) rule.units = from.units;
+  if (!rule.target) rule.target = from.target;
   if (!rule.session_limit) rule.session_limit = from.session_limit;
   return rule;
 }

@@ -21,9 +21,11 @@
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/daemon/config/devices_wanted.hpp"
+#include "runtime/session/service_unit.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/session/worker_options.hpp"
 #include "sched/attributes.hpp"
+#include "sched/oversell/capacity.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/sampling.hpp"
 #include "sched/slice_rule.hpp"
@@ -49,7 +51,9 @@ struct TenantRule {
   std::optional<DevicesWanted> devices{};          // that its programs may use
   std::optional<std::uint64_t> expected_memory{};  // bytes that it is expected to need on a device
   std::optional<std::uint32_t> session_limit{};
-  std::string class_name{};  // the rest is as in [class."class_name"]; empty: none
+  std::optional<session::ServiceUnit> units{};  // of its service; what counts as one
+  std::optional<double> target{};               // so many in a second
+  std::string class_name{};                     // the rest is as in [class."class_name"]; empty: none
 };
 
 /// [[match]]: the programs that belong to a tenant, by the kernel's facts about their process (matching.hpp).
@@ -110,6 +114,9 @@ struct DeviceRule {
   bool interrupts = true;  // turns, on the host's own processors (turns/interruption.hpp)
   std::optional<std::uint32_t>
       wake_latency_us{};  // of processors, while several want it; none: as the system likes
+  bool oversell = false;  // by what tenants use and need (daemon/oversell/)
+  sched::Share oversell_limit = sched::oversell::kSellUpTo;  // of the device, for that use and a newcomer
+  std::optional<double> oversell_ratio{};  // instead: sold so many times, whatever tenants use
   // [device.N] only:
   std::optional<std::uint32_t> same_as{};    // see devices/hardware.hpp
   std::optional<std::uint64_t> speed{};      // sched::DeviceProfile::speed; none: as the driver says

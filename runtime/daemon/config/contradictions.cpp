@@ -3,6 +3,7 @@
 #include "runtime/base/near_word.hpp"
 #include "runtime/daemon/config/options.hpp"
 #include "runtime/daemon/config/promise_sums.hpp"
+#include "sched/oversell/controller.hpp"
 #include "sched/promises/promises.hpp"
 
 namespace fairgv::daemon {
@@ -78,6 +79,15 @@ void check_promise_limit(const Config& config, const Settings& settings, ConfigE
   }
 }
 
+void check_target(const std::string& name, const std::string& title, const SectionSettings& section,
+                  const Config& config, ConfigErrors& errors) {
+  const TenantRule rule = config.tenants.of(name);
+  const bool counts = rule.units && rule.units->kind != session::ServiceUnit::Kind::none;
+  if (!rule.target || counts || !section.values.contains("target")) return;
+  errors.add(section.values.at("target").place,
+             "target in " + title + " is without units: say what counts, as units = \"marks\"");
+}
+
 void check_tenants(const Config& config, const Settings& settings, ConfigErrors& errors) {
   const bool weights_known = settings.knows({"max_weight"});
   for (const auto& [name, section] : settings.classes) {
@@ -88,12 +98,30 @@ void check_tenants(const Config& config, const Settings& settings, ConfigErrors&
     const TenantRule& rule = config.tenants.by_name.at(name);
     if (weights_known) check_max_weight(rule, tenant_title(name), section, config, errors);
     check_promise(name, tenant_title(name), section, config, errors);
+    check_target(name, tenant_title(name), section, config, errors);
     if (!settings.unread) check_class(rule.class_name, tenant_title(name), section, config, errors);
   }
   for (std::size_t i = 0; i < settings.matches.size() && !settings.unread; ++i) {
     check_class(config.tenants.matches[i].class_name, match_title(i), settings.matches[i], config, errors);
   }
   if (!settings.unread) check_promise_limit(config, settings, errors);
+}
+
+/// The caps that overselling moves are kept by one policy only.
+void check_overselling(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  if (!settings.knows({"oversell", "policy"})) return;
+  const auto check = [&](const DeviceRule& rule, const ConfigPlace& place, const std::string& title) {
+    if (!rule.oversell || rule.policy == sched::oversell::kPolicy) return;
+    errors.add(place, "oversell in " + title + " needs policy = \"" + std::string(sched::oversell::kPolicy) +
+                          "\", and the policy is \"" + rule.policy + "\"");
+  };
+  if (const ConfigPlace* const place = place_in(settings, kDeviceSection, "oversell"))
+    check(config.devices.common, *place, "[device]");
+  for (const auto& [index, rule] : config.devices.by_index) {
+    const auto& values = settings.devices.at(index).values;
+    const auto own = values.contains("oversell") ? values.find("oversell") : values.find("policy");
+    if (own != values.end()) check(rule, own->second.place, device_title(index));
+  }
 }
 
 void check_kept_sessions(const Config& config, const Settings& settings, ConfigErrors& errors) {
@@ -123,6 +151,7 @@ void check_contradictions(const Config& config, const Settings& settings, Config
   check_tenants(config, settings, errors);
   check_kept_sessions(config, settings, errors);
   check_same_devices(config, settings, errors);
+  check_overselling(config, settings, errors);
 }
 
 }  // namespace fairgv::daemon

@@ -37,6 +37,10 @@ constexpr std::size_t kMostReadable = 64;
 constexpr std::uint64_t kLeastWorkerMemory = std::uint64_t{64} << 20;  // a driver with its compiler
 constexpr std::uint64_t kMostWorkerMemory = std::uint64_t{1} << 50;
 
+constexpr double kMostTimesSold = 100;
+constexpr double kLeastTarget = 0.01;  // units per second
+constexpr double kMostTarget = 1e9;
+
 constexpr double kShortestFlush = 0.1;  // seconds
 constexpr double kLongestFlush = 3'600;
 constexpr std::int64_t kLongestRetention = 36'500;  // days
@@ -324,6 +328,19 @@ const ConfigOptions<DeviceRule>& common_device_options() {
         "as long as the system likes",
         "How long a processor may take to wake up while several want the device (see Waking up)."},
        field(&DeviceRule::wake_latency_us)},
+      {{"oversell", TruthType{}, "", Applies::at_once, "",
+        "Sell the device's time by `max`, and more of it than there is as far as tenants leave unused what "
+        "they bought. With the policy `cap` only (see Overselling)."},
+       field(&DeviceRule::oversell)},
+      {{"oversell_limit", TextType{}, "", Applies::at_once, "",
+        "The most of the device that its tenants' use, as of late, and a newcomer's part may come to "
+        "together."},
+       share_field(&DeviceRule::oversell_limit)},
+      {{"oversell_ratio", NumberType{1, kMostTimesSold}, "times", Applies::at_once,
+        "by what tenants use and need",
+        "Instead of looking at what tenants use: sell the device so many times. Each tenant's cap is what it "
+        "bought, divided by this."},
+       field(&DeviceRule::oversell_ratio)},
   };
   return kOptions;
 }
@@ -598,6 +615,14 @@ const ConfigOptions<TenantRule>& class_options() {
         "The tenant's class of service: \"normal\"; \"latency\" or, with the wanted time from waking to its "
         "turn, \"latency:5ms\"; \"batch\" (see Promises)."},
        wish_field(&TenantRule::service, session::parse_service)},
+      {{"units", TextType{}, "", Applies::at_once, "none",
+        "A unit of the tenant's service: \"kernel:NAME\", an ended launch of this kernel; \"calls\", a call "
+        "of its programs that waits for the device; \"marks\" or \"marks:LABEL\", a mark that they set (see "
+        "Overselling)."},
+       wish_field(&TenantRule::units, session::parse_service_unit)},
+      {{"target", NumberType{kLeastTarget, kMostTarget}, "units per second", Applies::at_once, "none",
+        "The service that the tenant is to have while it uses nearly all of its cap. Needs `units`."},
+       field(&TenantRule::target)},
       {{"allow_min", TextType{}, "", Applies::new_programs, "as in [tenants]",
         "The largest guarantee that its programs may ask for."},
        wish_field(&TenantRule::allow_min, session::parse_max)},

@@ -51,6 +51,27 @@ sched::Duration recent_device_time(const Dispatcher& dispatcher, TenantId id, sc
   return window.within(now);
 }
 
+std::vector<TenantReading> readings_of(Dispatcher& dispatcher, sched::Time now) {
+  std::vector<TenantReading> readings;
+  for (const auto& [id, account] : dispatcher.device().charges.accounts().all()) {
+    const std::vector<PlaceId>& members = dispatcher.device().places.of(id);
+    if (members.empty()) continue;
+    TenantReading reading{id, account.device_time, account.ended.units};
+    for (const PlaceId member : members) reading.units += dispatcher.work(member, now).units;
+    readings.push_back(reading);
+  }
+  return readings;
+}
+
+void set_cap(Dispatcher& dispatcher, TenantId id, std::optional<sched::Share> cap, sched::Time now) {
+  TenantAccount* const account = dispatcher.charges().accounts().find(id);
+  if (account == nullptr) return;
+  account->cap = cap;
+  sched::TenantAttributes wanted = account->attributes;
+  wanted.max = account->wanted_max;
+  dispatcher.set_attributes(id, wanted, now);
+}
+
 std::vector<TracedTurn> take_turns(Dispatcher& dispatcher, sched::Time now, std::uint64_t& lost) {
   auto turns = dispatcher.log().take(lost);
   const auto& turn = dispatcher.device().turn;

@@ -42,6 +42,20 @@ DeviceUse use_of(Dispatcher& dispatcher, TenantId id, sched::Time now);
 /// The tenant's recent device time (see UsageWindow). A turn in progress counts with its use so far.
 sched::Duration recent_device_time(const Dispatcher& dispatcher, TenantId id, sched::Time now);
 
+/// The totals by which one device's overselling goes (daemon/oversell/).
+struct TenantReading {
+  TenantId id;
+  sched::Duration device_time{0};
+  std::uint64_t units = 0;  // of service
+
+  friend bool operator==(const TenantReading&, const TenantReading&) = default;
+};
+/// Of the tenants that have sessions.
+std::vector<TenantReading> readings_of(Dispatcher& dispatcher, sched::Time now);
+/// Sets the ceiling that holds instead of the tenant's own `max`; none: its own. Unknown tenants are passed
+/// over.
+void set_cap(Dispatcher& dispatcher, TenantId id, std::optional<sched::Share> cap, sched::Time now);
+
 /// Turns that ended since the last call, then the turn in progress, while turns are remembered. Adds the
 /// number of lost turns to `lost`.
 std::vector<TracedTurn> take_turns(Dispatcher& dispatcher, sched::Time now, std::uint64_t& lost);

@@ -47,6 +47,19 @@ SessionLook DispatchLooks::session(SessionId id) {
   return look;
 }
 
+DeviceReading DispatchLooks::reading(std::uint32_t device) {
+  const std::lock_guard lock(state_.mutex);
+  DeviceReading reading;
+  if (device >= state_.dispatchers.size()) return reading;
+  const auto now = Clock::now();
+  Dispatcher& dispatcher = state_.dispatchers.of(device);
+  reading.policy = state_.dispatchers.rule(state_.dispatchers.hardware_of(device)).policy;
+  dispatcher.charge_holder(now);
+  reading.tenants = readings_of(dispatcher, now);
+  state_.broken.collect(state_.dispatchers.all());
+  return reading;
+}
+
 bool DispatchLooks::has_host_device() {
   const std::lock_guard lock(state_.mutex);
   return state_.processors.any();

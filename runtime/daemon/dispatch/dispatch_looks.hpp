@@ -41,6 +41,12 @@ struct SessionLook {
   bool has_used_a_device = false;
 };
 
+/// A device that may be oversold.
+struct DeviceReading {
+  std::string policy;
+  std::vector<TenantReading> tenants;  // with sessions that see it
+};
+
 class DispatchLooks {
  public:
   explicit DispatchLooks(DispatchState& state) : state_(state) {}
@@ -50,6 +56,8 @@ class DispatchLooks {
   /// Whether a device has this policy, or would have it if it were there.
   bool goes_by(std::string_view policy);
   SessionLook session(SessionId id);
+  /// What the overselling of one device goes by, until now; the device is the first that is its hardware.
+  DeviceReading reading(std::uint32_t device);
   /// Whether any device runs on the host's processors: then the sessions' use of the processors is to be
   /// charged (DispatchLoop::account_processors()).
   bool has_host_device();

@@ -185,6 +185,14 @@ void DispatchLoop::set_attributes(TenantId id, const sched::TenantAttributes& at
   after_change();
 }
 
+void DispatchLoop::set_caps(std::uint32_t device, const std::vector<TenantCap>& caps) {
+  const std::lock_guard lock(state_.mutex);
+  if (device >= state_.dispatchers.size()) return;
+  const auto now = Clock::now();
+  for (const TenantCap& each : caps) set_cap(state_.dispatchers.of(device), each.id, each.cap, now);
+  after_change();
+}
+
 bool DispatchLoop::forget_if_clear(TenantId id) {
   const std::lock_guard lock(state_.mutex);
   const auto now = Clock::now();

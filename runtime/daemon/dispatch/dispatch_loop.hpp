@@ -30,6 +30,11 @@
 
 namespace fairgv::daemon {
 
+struct TenantCap {
+  TenantId id;
+  std::optional<sched::Share> cap{};
+};
+
 class DispatchLoop {
  public:
   static constexpr std::chrono::seconds kProcessorLook{1};
@@ -97,6 +102,8 @@ class DispatchLoop {
   // -- tenants
 
   void set_attributes(TenantId id, const sched::TenantAttributes& attributes);
+  /// Sets ceilings that hold on one device instead of their tenants' own; none: their own again.
+  void set_caps(std::uint32_t device, const std::vector<TenantCap>& caps);
   /// Forgets the tenant on every device if nothing is lost by that; returns whether it did.
   bool forget_if_clear(TenantId id);
   /// The past of a tenant under an earlier daemon, by device.

@@ -14,10 +14,14 @@ void Dispatcher::add_tenant(TenantId id, const sched::TenantAttributes& attribut
 
 void Dispatcher::set_attributes(TenantId id, const sched::TenantAttributes& attributes, Time now) {
   TenantAccount* const account = accounts().find(id);
-  if (account == nullptr || account->attributes == attributes) return;
+  if (account == nullptr) return;
+  account->wanted_max = attributes.max;
+  sched::TenantAttributes in_force = attributes;
+  in_force.max = account->cap.value_or(attributes.max);
+  if (account->attributes == in_force) return;
   charge_holder(now);  // use so far counts with the old weight
-  account->attributes = attributes;
-  arbiter_.policy().set_attributes(id, attributes, now);
+  account->attributes = in_force;
+  arbiter_.policy().set_attributes(id, in_force, now);
   arbiter_.attributes_changed(now);
 }
 
@@ -74,7 +78,7 @@ void Dispatcher::remove_session(PlaceId id, Time now) {
   const bool has_turn = arbiter_.has_turn(id);
   if (has_turn || arbiter_.is_interrupted(id)) arbiter_.break_off(id, *place, now);
   if (place->waiting) arbiter_.leave(id, *place, now);
-  accounts().at(tenant).ended += place->work.look(*place->turn, now);
+  accounts().at(tenant).ended += place->look_at_work(now);
   places().remove(id);
   arbiter_.settle(tenant, has_turn, now);
 }
@@ -125,7 +129,7 @@ void Dispatcher::expire(std::span<const HostTold> tick, Time now) {
 
 WorkCounters Dispatcher::work(PlaceId id, Time now) {
   SessionPlace* const place = places().find(id);
-  return place == nullptr ? WorkCounters{} : place->work.look(*place->turn, now);
+  return place == nullptr ? WorkCounters{} : place->look_at_work(now);
 }
 
 }  // namespace fairgv::daemon

@@ -24,6 +24,7 @@
 #include "runtime/daemon/books/memory_book.hpp"
 #include "runtime/daemon/devices/hardware.hpp"
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
+#include "runtime/daemon/oversell/holding.hpp"
 #include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/daemon/tenants/tenants.hpp"
 #include "runtime/daemon/worker/process.hpp"
@@ -51,6 +52,7 @@ struct HandedTenant {
   bool in_background = false;  // see Tenant
   std::optional<control::Pause> paused{};
   Probation probation{};
+  std::vector<Holding> holdings{};  // of devices that are oversold
 };
 
 /// A session that was running. The descriptors are those of Session.

@@ -106,6 +106,22 @@ TenantBooks books_from(JsonFields fields, JsonFields& whole) {
   return books;
 }
 
+/// What it has of devices that are oversold; an older daemon sold nothing.
+std::vector<Holding> holdings_from(JsonFields& fields) {
+  std::vector<Holding> holdings;
+  if (!fields.has("holdings")) return holdings;
+  for (json& each : fields.list("holdings", session::kMaxDevices)) {
+    auto holding = JsonFields::nested(std::move(each), "holding");
+    const auto share = [&holding](const char* key) {
+      return sched::Share{
+          static_cast<std::uint32_t>(holding.integer(key, 0, std::uint64_t{sched::Share::kWholePpm}))};
+    };
+    holdings.push_back({holding.integer32("device"), share("bought"), share("cap")});
+    if (!holding.ok()) fields.fail("has a part of a device that cannot be read");
+  }
+  return holdings;
+}
+
 /// Totals that the first daemons did not hand over.
 void read_totals(JsonFields& fields, HandedTenant& tenant) {
   if (!fields.has("counts")) return;
@@ -151,6 +167,7 @@ HandedTenant tenant_from(JsonFields fields, JsonFields& whole) {
     tenant.books.push_back(books_from(JsonFields::nested(std::move(books), "books"), whole));
   }
   read_totals(fields, tenant);
+  tenant.holdings = holdings_from(fields);
   if (!fields.ok()) whole.fail("has a tenant that cannot be read: " + fields.error().message);
   return tenant;
 }

@@ -93,6 +93,10 @@ json to_json(const HandedTenant& tenant) {
   for (const MemoryTotals& memory : tenant.memory) {
     object["memory"].push_back({{"byte_seconds", memory.byte_seconds}, {"refusals", memory.refusals}});
   }
+  for (const Holding& each : tenant.holdings) {
+    object["holdings"].push_back(
+        {{"device", each.device}, {"bought", each.bought.ppm}, {"cap", each.cap.ppm}});
+  }
   object["sampled"] = json::array();
   for (const auto& amounts : tenant.sampled) object["sampled"].push_back(control::to_json(amounts));
   return object;

@@ -168,6 +168,56 @@ void add_devices(Families& families, const Sources& from) {
   each([&](std::uint32_t device) { return ledger.charged(device); });
 }
 
+/// Of devices that are oversold, and of the tenants that have bought of them.
+void add_overselling(Families& families, const Sources& from, const Books& books) {
+  const auto of_devices = [&](const char* name, const char* help, MetricType type, auto value) {
+    families.begin(name, help, type);
+    for (std::uint32_t device = 0; device < from.devices.size(); ++device) {
+      if (const Market* const market = from.markets.of(device))
+        families.add({{"device", std::to_string(device)}}, value(*market));
+    }
+  };
+  of_devices("fairgv_device_for_sale_share", "Part of the device that a tenant can buy now",
+             MetricType::Gauge, [](const Market& market) { return market.for_sale().fraction(); });
+  of_devices("fairgv_device_load_share", "Part of the device that its tenants used in the latest second",
+             MetricType::Gauge, [](const Market& market) { return market.controller().total_load(); });
+  of_devices("fairgv_device_overbooking_ratio", "The parts that tenants have bought, added up",
+             MetricType::Gauge, [](const Market& market) { return market.controller().overbooking(); });
+  of_devices("fairgv_device_overloaded_tenants",
+             "Tenants that need more of the device than they have, of what they have bought",
+             MetricType::Gauge,
+             [](const Market& market) { return std::uint64_t{market.report().overloaded.size()}; });
+  of_devices("fairgv_device_overload_warnings_total",
+             "Seconds in which a program should have moved to another device", MetricType::Counter,
+             [](const Market& market) { return market.totals().warnings; });
+  of_devices("fairgv_device_cap_changes_total", "Caps that were set for tenants that came or were overloaded",
+             MetricType::Counter, [](const Market& market) { return market.totals().changes; });
+  const auto of_holders = [&](const char* name, const char* help, MetricType type, auto value) {
+    families.begin(name, help, type);
+    for (const TenantEntry& entry : books.tenants) {
+      for (std::uint32_t device = 0; device < from.devices.size(); ++device) {
+        const Market* const market = from.markets.of(device);
+        const auto load = market == nullptr ? std::nullopt : market->load(entry.tenant.id);
+        if (!load) continue;
+        families.add({{"tenant", entry.tenant.name}, {"device", std::to_string(device)}},
+                     value(*market, *load));
+      }
+    }
+  };
+  using sched::oversell::Load;
+  of_holders("fairgv_bought_share", "Part of the device that the tenant has bought", MetricType::Gauge,
+             [](const Market&, const Load& load) { return load.initial.fraction(); });
+  of_holders("fairgv_cap_share", "Part of the device that it may use now", MetricType::Gauge,
+             [](const Market& market, const Load& load) { return market.cap(load.id).fraction(); });
+  of_holders("fairgv_service_target", "Units of service in a second that it is to have; 0: none",
+             MetricType::Gauge, [](const Market&, const Load& load) { return load.target; });
+  of_holders("fairgv_service_level", "Units of service that it has had in a second of late",
+             MetricType::Gauge, [](const Market&, const Load& load) { return load.level; });
+  of_holders("fairgv_service_broken_seconds_total", "Seconds in which its service was below its target",
+             MetricType::Counter,
+             [](const Market& market, const Load& load) { return market.broken_seconds(load.id); });
+}
+
 void add_promises(Families& families, const Books& books) {
   of_tenants(families, books, "fairgv_tenant_min_share",
              "Part of each device that is guaranteed to the tenant while it has work", MetricType::Gauge,
@@ -255,6 +305,8 @@ void add_work(Families& families, const Books& books) {
   add("fairgv_slices_total", "Parts into which launches were cut", &WorkCounters::slices);
   add("fairgv_moved_bytes_total", "Bytes that reads, writes, copies and fills were to move",
       &WorkCounters::bytes);
+  add("fairgv_service_units_total", "Units of service that the tenant's programs have done",
+      &WorkCounters::units);
   add("fairgv_sampled_commands_total", "Commands that were measured one by one", &WorkCounters::samples);
   add("fairgv_accounting_syncs_total", "Synchronisations that were made for accounting",
       &WorkCounters::syncs);
@@ -300,6 +352,7 @@ std::string metrics_text(const Sources& from, const DaemonLife& life, const Book
   Families families;
   add_daemon(families, life, from.tenancies.registry(), books.at);
   add_devices(families, from);
+  add_overselling(families, from, books);
   add_tenants(families, books);
   add_time(families, books);
   add_work(families, books);

@@ -34,6 +34,31 @@ double in_ms(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
+std::optional<Report::Device::Oversold> oversold_report(const Market* market) {
+  if (market == nullptr) return std::nullopt;
+  const sched::oversell::Controller& controller = market->controller();
+  return Report::Device::Oversold{
+      .for_sale = market->for_sale().fraction(),
+      .load = controller.total_load(),
+      .overbooking = controller.overbooking(),
+      .overloaded = static_cast<std::uint32_t>(market->report().overloaded.size()),
+      .warning = market->report().warning,
+      .warnings = market->totals().warnings,
+      .changes = market->totals().changes,
+      .resting = market->is_resting()};
+}
+
+std::optional<Report::Use::Holding> holding_report(const Market* market, TenantId id) {
+  const auto load = market == nullptr ? std::nullopt : market->load(id);
+  if (!load) return std::nullopt;
+  return Report::Use::Holding{.bought = load->initial.fraction(),
+                              .cap = market->cap(id).fraction(),
+                              .utilisation = load->utilisation,
+                              .target = load->target,
+                              .level = load->level,
+                              .broken_seconds = market->broken_seconds(id)};
+}
+
 std::vector<Report::Device> device_reports(const Sources& from) {
   const auto sharing = from.dispatch.devices();
   std::vector<Report::Device> list;
@@ -48,6 +73,7 @@ std::vector<Report::Device> device_reports(const Sources& from) {
     device.memory = ledger.capacity(index);
     device.memory_used = ledger.charged(index);
     device.memory_reserved = ledger.reserved(index);
+    device.oversold = oversold_report(from.markets.of(index));
     const auto& holder = sharing[index].holder;
     if (from.devices.is_elsewhere(index)) device.same_as = from.devices.hardware[index];
     const Session* const holding = holder ? from.sessions.find(*holder) : nullptr;
@@ -104,7 +130,8 @@ Report::Use use_report(const DeviceBooks& books) {
           .memory_used = books.memory_used,
           .memory_limit = books.memory.limit,
           .memory_byte_s = books.memory_totals.byte_seconds,
-          .memory_refusals = books.memory_totals.refusals};
+          .memory_refusals = books.memory_totals.refusals,
+          .units = use.work.units};
 }
 
 Report::Tenant tenant_report(const TenantEntry& entry) {
@@ -185,6 +212,9 @@ Report make_report(const Sources& from, Report::Daemon daemon) {
   report.devices = device_reports(from);
   for (const TenantEntry& entry : read_books(from).tenants) {
     Report::Tenant each = tenant_report(entry);
+    for (std::uint32_t device = 0; device < each.use.size(); ++device) {
+      each.use[device].holding = holding_report(from.markets.of(device), entry.tenant.id);
+    }
     each.sessions = session_reports(from, entry.tenant.id);
     if (from.tenancies.registry().reserves_count()) each.timegraph = task_report(entry.tenant);
     if (is_worth_showing(each)) report.tenants.push_back(std::move(each));

@@ -3,6 +3,7 @@
 
 #include "runtime/daemon/devices/table.hpp"
 #include "runtime/daemon/dispatch/dispatch_looks.hpp"
+#include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/sessions/placements.hpp"
 #include "runtime/daemon/sessions/sessions.hpp"
 #include "runtime/daemon/sessions/tenancies.hpp"
@@ -16,6 +17,7 @@ struct Sources {
   const DeviceTable& devices;
   const Sessions& sessions;
   Placements& placements;
+  const Markets& markets;
 };
 
 }  // namespace fairgv::daemon

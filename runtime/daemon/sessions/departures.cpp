@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/json_fields.hpp"
 #include "runtime/daemon/service/close_aside.hpp"
@@ -35,18 +36,18 @@ void Departures::begin(Sessions& sessions, Session& session, const std::string& 
                        std::optional<Fault> fault) const {
   if (session.stage == Session::Stage::ending) return;
   if (fault) {
-    tenancies_.registry().count_fault(session.tenant, *fault);
+    needs_.tenancies.registry().count_fault(session.tenant, *fault);
     note_kill(sessions, session, reason);
   }
   if (session.stage == Session::Stage::running) judge(session, fault);
-  log_.info(session.account, "session {} of tenant {} ends: {}", session.id.value, session.tenant_name,
-            reason);
+  needs_.log.info(session.account, "session {} of tenant {} ends: {}", session.id.value, session.tenant_name,
+                  reason);
   if (session.stage == Session::Stage::starting) {
     // The client may be gone already.
     (void)session.client.send(to_text(session::Refused{reason}));
   }
   session.stage = Session::Stage::ending;
-  tenancies_.registry().retire(session.tenant);
+  needs_.tenancies.registry().retire(session.tenant);
   session.header.close();
   session.client_watch.reset();
   session.client.close();
@@ -57,9 +58,9 @@ void Departures::begin(Sessions& sessions, Session& session, const std::string& 
 /// tenants.
 void Departures::judge(const Session& session, std::optional<Fault> fault) const {
   if (fault == Fault::watchdog || fault == Fault::violation) {
-    tenancies_.registry().note_kill(session.tenant, Clock::now());
-  } else if (!fault && dispatch_.looks().session(session.id).has_used_a_device) {
-    tenancies_.registry().note_good_conduct(session.tenant);
+    needs_.tenancies.registry().note_kill(session.tenant, Clock::now());
+  } else if (!fault && needs_.dispatch.looks().session(session.id).has_used_a_device) {
+    needs_.tenancies.registry().note_good_conduct(session.tenant);
   }
 }
 
@@ -76,15 +77,21 @@ void Departures::go_on(Sessions& sessions, Session& session) {
 
 void Departures::remove(Sessions& sessions, Session& session) {
   before_removal_(session);
-  dispatch_.remove_session(session.id, session.ran);
-  tenancies_.memory().end(session.id);
-  tenancies_.account_memory(session.tenant_name);
-  placements_.leave(session);
+  needs_.dispatch.remove_session(session.id, session.ran);
+  needs_.tenancies.memory().end(session.id);
+  needs_.tenancies.account_memory(session.tenant_name);
+  needs_.placements.leave(session);
   const TenantId tenant = session.tenant;
   UniqueFd segment = std::move(session.segment_fd);  // often the last reference to it
   sessions.remove(session.id);
   close_aside(std::move(segment));
-  tenancies_.leave(tenant);
+  std::vector<std::uint32_t> seen;
+  for (const auto& [id, other] : sessions.all()) {
+    if (other->tenant == tenant)
+      seen.insert(seen.end(), other->devices.all().begin(), other->devices.all().end());
+  }
+  needs_.markets.settle(tenant, seen);
+  needs_.tenancies.leave(tenant);
 }
 
 }  // namespace fairgv::daemon

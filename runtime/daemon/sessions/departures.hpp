@@ -10,6 +10,7 @@
 
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/sessions/placements.hpp"
 #include "runtime/daemon/sessions/sessions.hpp"
 #include "runtime/daemon/sessions/tenancies.hpp"
@@ -18,8 +19,15 @@ namespace fairgv::daemon {
 
 class Departures {
  public:
-  Departures(DispatchLoop& dispatch, Tenancies& tenancies, Placements& placements, UserLog& log)
-      : dispatch_(dispatch), tenancies_(tenancies), placements_(placements), log_(log) {}
+  /// All outlive it.
+  struct Needs {
+    DispatchLoop& dispatch;
+    Tenancies& tenancies;
+    Markets& markets;
+    Placements& placements;
+    UserLog& log;
+  };
+  explicit Departures(const Needs& needs) : needs_(needs) {}
 
   /// Sets a call that looks at each session once more, before its memory goes.
   void call_before_removal(std::function<void(Session&)> call) { before_removal_ = std::move(call); }
@@ -39,10 +47,7 @@ class Departures {
   void judge(const Session& session, std::optional<Fault> fault) const;
   void remove(Sessions& sessions, Session& session);
 
-  DispatchLoop& dispatch_;
-  Tenancies& tenancies_;
-  Placements& placements_;
-  UserLog& log_;
+  const Needs needs_;
   std::function<void(Session&)> before_removal_ = [](Session&) {};
 };
 

@@ -53,6 +53,7 @@ sched::TenantAttributes TenantRegistry::attributes_of(const Tenant& tenant) cons
   attributes.response = service.response;
   attributes.timegraph = task_of(tenant);
   attributes.host_weight = tenant.host_weight;
+  attributes.units_per_second = rule.target.value_or(0);
   return attributes;
 }
 
@@ -132,9 +133,9 @@ TenantRegistry::Prospect TenantRegistry::would_admit(const std::string& name, co
   Tenant tenant = known(name);
   const auto may = may_join(name, who);
   const auto joined = may ? with_session(tenant, who, wish, {}) : Result<Tenant>(may.error());
-  if (joined) return {joined->attributes};
+  if (joined) return {joined->attributes, {}, tenant.id};
   if (!tenant.runs()) tenant.class_name = who.class_name;
-  return {attributes_of(tenant), joined.error()};
+  return {attributes_of(tenant), joined.error(), tenant.id};
 }
 
 void TenantRegistry::retire(TenantId id) {

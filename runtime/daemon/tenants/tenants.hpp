@@ -146,6 +146,7 @@ class TenantRegistry {
   struct Prospect {
     sched::TenantAttributes attributes;  // of the tenant with it; where it is refused, without it
     std::optional<Error> refusal{};
+    TenantId id{};  // of a tenant that is known
   };
   /// Whether join() would let it in now.
   Prospect would_admit(const std::string& name, const Applicant& who, const session::TenantWish& wish) const;

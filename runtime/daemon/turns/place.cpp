@@ -11,6 +11,14 @@ TurnState SessionPlace::state() const {
   return session::DispatcherTurn(*turn).look();
 }
 
+const WorkCounters& SessionPlace::look_at_work(sched::Time now) {
+  // Relaxed, and read once: shared memory, and no order is needed. One of the two stands still; a sum that
+  // wraps is a lie that stays within the bounds of one.
+  const std::uint64_t ends = promise == nullptr ? 0 : promise->units.load(std::memory_order_relaxed);
+  const std::uint64_t calls = header->coscheduling.ended_calls.load(std::memory_order_relaxed);
+  return work.look(*turn, now, ends + calls);
+}
+
 bool SessionPlace::is_busy() const {
   const TurnState now = state();
   return now == TurnState::busy || now == TurnState::busy_asked;

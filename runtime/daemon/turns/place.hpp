@@ -66,6 +66,8 @@ struct SessionPlace {
   session::CompileClock compile_clock() const;
   /// The predicted time of the command for which the session wants the turn, as its worker says; 0: unknown.
   sched::Duration next_cost() const;
+  /// The work that its worker and its program claim, as far as it can be believed.
+  const WorkCounters& look_at_work(sched::Time now);
   /// How long commands have been under way whose time is not in used_ns yet, as the worker says.
   sched::Duration under_way(sched::Time now) const;
 

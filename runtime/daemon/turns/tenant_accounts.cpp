@@ -18,6 +18,7 @@ void TenantAccount::charge(Duration used, sched::Time from, sched::Time now) {
 bool TenantAccounts::add(TenantId id, const sched::TenantAttributes& attributes) {
   const auto [added, is_new] = accounts_.try_emplace(id);
   if (is_new) added->second.attributes = attributes;
+  if (is_new) added->second.wanted_max = attributes.max;
   return is_new;
 }
 

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 
 #include "runtime/daemon/books/usage_window.hpp"
@@ -28,8 +29,10 @@ struct TenantBooks {
 struct TenantAccount {
   using Duration = sched::Duration;
 
-  sched::TenantAttributes attributes;
-  sched::TenantBudget budget{};  // when a policy was asked last
+  sched::TenantAttributes attributes;  // in force
+  sched::Share wanted_max{};           // the tenant's own ceiling,
+  std::optional<sched::Share> cap{};   // and what holds instead, of a device that is oversold
+  sched::TenantBudget budget{};        // when a policy was asked last
   Duration device_time{0};
   Duration outside{0};   // the part for use without a turn
   Duration in_turns{0};  // the part since begin_activity()

@@ -44,6 +44,7 @@ struct Reception {
   bool includes = false;
   bool driver_messages = false;
   std::uint64_t hidden_devices = 0;
+  bool marks = false;
 };
 
 Result<Reception> receive_welcome(const Socket& socket, Api api) {
@@ -70,7 +71,8 @@ Result<Reception> receive_welcome(const Socket& socket, Api api) {
                    welcome.names,
                    (features & kIncludes) != 0,
                    (features & kDriverMessages) != 0,
-                   (features & kChosenDevices) != 0 ? welcome.hidden_devices : 0};
+                   (features & kChosenDevices) != 0 ? welcome.hidden_devices : 0,
+                   (features & kMarks) != 0};
 }
 
 std::uint32_t object_limit(const ring::Segment& segment) {
@@ -97,6 +99,7 @@ Result<std::unique_ptr<ClientSession>> ClientSession::connect(const ClientIdenti
                                                  std::move(received->output), received->driver_messages);
   if (received->quiet_slots) session->board_.use_quiet_slots();
   session->facts_.takes_includes = received->includes;
+  session->facts_.takes_marks = received->marks;
   if (received->memory_quota) session->facts_.memory_limits = std::move(received->memory_limits);
   session->facts_.memory_waits = received->memory_waits;
   session->facts_.names = received->names;

@@ -45,6 +45,7 @@ struct SessionFacts {
   std::optional<std::vector<std::uint64_t>> memory_limits;
   bool memory_waits = false;         // the worker knows of memory that is on its way back
   bool takes_includes = false;       // the worker takes wire::ProvideIncludes
+  bool takes_marks = false;          // the worker takes wire::EnqueueMark
   Names names = Names::fairgv;       // names of the platforms, by the configuration
   std::uint64_t hidden_devices = 0;  // the worker's devices that the daemon has not chosen, a bit each
 

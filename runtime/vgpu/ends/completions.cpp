@@ -59,6 +59,7 @@ void Completions::collect_ended(TimePoint now) {
       marker_times = {at, at, at, at, at};
       times = &marker_times;
     }
+    if (node->lane() != nullptr) units_.note_end(*node);  // before the program can see it
     events_.ended(*node, times);
     retired_.push_back(std::move(node));
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/ring/segment.hpp"
+#include "runtime/vgpu/ends/service_units.hpp"
 #include "runtime/vgpu/graph/command_graph.hpp"
 #include "runtime/vgpu/graph/event_table.hpp"
 #include "runtime/vgpu/graph/notices.hpp"
@@ -29,7 +30,12 @@ class Completions final : public ReadyCommands {
   /// All outlive it; the issuers are there before anything is collected.
   Completions(const IssueSettings& settings, CommandGraph& graph, EventTable& events, Notices& notices,
               const std::vector<std::unique_ptr<DeviceIssuer>>& issuers)
-      : settings_(settings), graph_(graph), events_(events), notices_(notices), issuers_(issuers) {}
+      : settings_(settings),
+        graph_(graph),
+        events_(events),
+        notices_(notices),
+        issuers_(issuers),
+        units_(settings.promises) {}
 
   /// Collects everything. `now`: before the program could see the ends. `told_ns`: when the call that ended
   /// an access was made, as the program says.
@@ -68,6 +74,7 @@ class Completions final : public ReadyCommands {
   EventTable& events_;
   Notices& notices_;
   const std::vector<std::unique_ptr<DeviceIssuer>>& issuers_;
+  ServiceUnits units_;
   std::vector<NodePtr> retired_;
   std::optional<TimePoint> idle_since_;  // nothing to do since then
   bool pauses_briefly_ = false;

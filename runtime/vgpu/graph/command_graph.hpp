@@ -95,6 +95,8 @@ class Node : public std::enable_shared_from_this<Node> {
   bool granted() const { return granted_; }
   /// Whether it was issued before it ended.
   bool was_issued() const { return was_issued_; }
+  /// Of a mark of the program: the number of its label (session/service_unit.hpp); else 0.
+  virtual std::uint64_t mark() const { return 0; }
   /// Makes a node that was not added yet end with an error instead of being issued.
   void fail(std::int32_t error) { error_ = error; }
   /// CL_COMPLETE or an error, once ended.

@@ -109,6 +109,7 @@ class Handlers final : public CallHandler {
   Result<void> handle(const wire::EnqueueKernel& call);
   Result<void> handle(const wire::EnqueueMarker& call);
   Result<void> handle(const wire::EnqueueBarrier& call);
+  Result<void> handle(const wire::EnqueueMark& call);
   Result<void> handle(const wire::EnqueueNothing& call);
   Result<void> handle(const wire::EnqueueAccess& call);
   Result<void> handle(const wire::EnqueueHostWork& call);

@@ -1,8 +1,10 @@
 // The common part of every command of a queue, and the commands that never reach the driver.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/codec.hpp"
@@ -31,6 +33,18 @@ struct EnqueueBarrier {
   FAIRGV_CALL(EnqueueBarrier, 0x0609, void)
   Command command;
   FAIRGV_FIELDS(command)
+};
+
+/// The most bytes of a mark's label.
+inline constexpr std::size_t kLongestLabel = 64;
+
+/// A marker that counts as a unit of service when it ends (session/service_unit.hpp). A front end sends it
+/// only to a worker with session::kMarks.
+struct EnqueueMark {
+  FAIRGV_CALL(EnqueueMark, 0x060A, void)
+  Command command;
+  std::string_view label;
+  FAIRGV_FIELDS(command, label)
 };
 
 /// Takes a command's place among the others and does nothing: a launch of no work-items, a map of memory that
@@ -66,7 +80,7 @@ struct EnqueueHostWork {
   FAIRGV_FIELDS(command)
 };
 
-using CommandCalls =
-    TypeList<EnqueueMarker, EnqueueBarrier, EnqueueNothing, EnqueueAccess, EndAccess, EnqueueHostWork>;
+using CommandCalls = TypeList<EnqueueMarker, EnqueueBarrier, EnqueueMark, EnqueueNothing, EnqueueAccess,
+                              EndAccess, EnqueueHostWork>;
 
 }  // namespace fairgv::wire

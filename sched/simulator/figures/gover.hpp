@@ -18,5 +18,7 @@ namespace fairgv::sched {
 /// One row per effect. The same seed gives the same rows. draws: of random programs, best a
 /// multiple of three.
 std::vector<FigureRow> gover_figures(std::uint64_t seed, std::size_t draws = 6);
+/// The row of section 4.4 alone, for many seeds.
+FigureRow gover_tenants(std::uint64_t seed, std::size_t draws = 6);
 
 }  // namespace fairgv::sched

@@ -17,9 +17,11 @@ namespace {
 /// A daemon that serves metrics on a unix socket and keeps a usage store, both in a folder that outlives the
 /// daemon.
 struct SystemBooks : System {
-  void SetUp() override {
-    start_daemon("slice_ms = 6\n[metrics]\nlisten = \"unix:" + metrics_socket() + "\"\n[usage]\nstore = \"" +
-                 store() + "\"\nflush_s = 0.2");
+  void SetUp() override { start_daemon_with(""); }
+  /// `device`: lines for [device].
+  void start_daemon_with(const std::string& device) {
+    start_daemon("slice_ms = 6\n" + device + "[metrics]\nlisten = \"unix:" + metrics_socket() +
+                 "\"\n[usage]\nstore = \"" + store() + "\"\nflush_s = 0.2");
   }
   ~SystemBooks() override { tenancy.reset(); }  // before its folder
 
@@ -177,11 +179,18 @@ TEST_F(SystemBooks, MetricsOfRealTenantsAreToldInPrometheusFormat) {
 }
 
 TEST_F(SystemBooks, TheDashboardNamesOnlyMetricsThatAreTold) {
+  start_daemon_with("policy = \"cap\"\noversell = true\n");
+  auto bob = start_long_program("bob");
+  ASSERT_TRUE(progresses(bob));
+  ASSERT_EQ(fairgv({"set", "bob", "--max", "50%"}).status, 0);
   const auto program =
-      harness::run(tenancy->tenant("alice", 1, {workload("matrixMul"), "--repetitions", "3"}));
+      harness::run({{harness::beside("fairgv"), "run", "--socket", tenancy->socket(), "--tenant", "alice",
+                     "--max", "50%", "--", workload("matrixMul"), "--repetitions", "3"},
+                    {}});
   ASSERT_TRUE(program);
   ASSERT_EQ(program->status, 0);
   const Exposition told(curl("/metrics").lines);
+  EXPECT_EQ(told.of("fairgv_bought_share{tenant=\"bob\",device=\"0\"}"), 0.5);
   std::ifstream file(std::string(FAIRGV_SOURCE_DIR) + "/tools/grafana/fairgv.json");
   const auto dashboard = nlohmann::json::parse(file, nullptr, false);
   ASSERT_TRUE(dashboard.is_object());

@@ -41,7 +41,8 @@ struct AdjustmentsTest : SessionTableTest {
     return {};
   }
 
-  Adjustments adjustments{*house.dispatch, house.tenancies, house.devices.table(), house.log};
+  Adjustments adjustments{
+      {*house.dispatch, house.tenancies, house.markets, house.devices.table(), house.log}};
   Socket mine;
 };
 

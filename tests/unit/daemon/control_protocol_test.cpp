@@ -205,6 +205,8 @@ Report full_report(std::size_t tenants) {
     use.queue = 2;
     use.bytes = UINT64_MAX;
     use.memory_byte_s = 1.5;
+    use.units = 12;
+    use.holding = {0.5, 0.25, 0.75, 30, 24.5, 6};
     tenant.use = {use, {}};
     tenant.sessions_started = 4;
     tenant.faults = {1, 2, 3};
@@ -216,6 +218,7 @@ Report full_report(std::size_t tenants) {
     tenant.timegraph = Report::TimeGraphTask{"HT", "AE", "10ms/40ms", "*", false, true, true};
     report.tenants.push_back(tenant);
   }
+  report.devices[0].oversold = {0.2, 0.625, 1.5, 2, true, 3, 4, false};
   report.kills = {{7, "tenant0", 1'000, 4711, "prog", "its worker\nwas killed", 3.5}};
   return report;
 }
@@ -241,6 +244,18 @@ TEST(ControlProtocol, AReportArrivesAsItWasSent) {
   EXPECT_EQ(tenant.use[0].queue, 2u);
   EXPECT_EQ(tenant.use[0].bytes, UINT64_MAX);
   EXPECT_EQ(tenant.use[0].memory_byte_s, 1.5);
+  EXPECT_EQ(tenant.use[0].units, 12u);
+  ASSERT_TRUE(tenant.use[0].holding);
+  EXPECT_EQ(tenant.use[0].holding->cap, 0.25);
+  EXPECT_EQ(tenant.use[0].holding->level, 24.5);
+  EXPECT_EQ(tenant.use[0].holding->broken_seconds, 6u);
+  EXPECT_FALSE(tenant.use[1].holding);
+  ASSERT_TRUE(read->devices[0].oversold);
+  EXPECT_EQ(read->devices[0].oversold->overbooking, 1.5);
+  EXPECT_EQ(read->devices[0].oversold->overloaded, 2u);
+  EXPECT_TRUE(read->devices[0].oversold->warning);
+  EXPECT_EQ(read->devices[0].oversold->changes, 4u);
+  EXPECT_FALSE(read->devices[1].oversold);
   EXPECT_EQ(tenant.sessions_started, 4u);
   EXPECT_EQ(tenant.faults.violations, 3u);
   EXPECT_EQ(tenant.min + " " + tenant.max + " " + tenant.service, "20% 50% latency:5ms");

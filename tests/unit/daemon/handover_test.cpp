@@ -58,7 +58,8 @@ Handover example() {
                        true,
                        true,
                        control::Pause{0, true},
-                       Probation(3, Probation::Time(3s))}},
+                       Probation(3, Probation::Time(3s)),
+                       {{0, {600'000}, {250'000}}, {2, {1}, {0}}}}},
           .sessions = {{.id = 40,
                         .tenant = "bob",
                         .peer = {123, 1001, 100},
@@ -76,7 +77,7 @@ Handover example() {
                         .segment = 14,
                         .messages = 17,
                         .books = {.used_ns = {17, 0},
-                                  .work = {{.commands = 5, .bytes = 6}, {}},
+                                  .work = {{.commands = 5, .bytes = 6, .units = 7}, {}},
                                   .turns = {{}, TurnBooks{sched::Time(5s), sched::Time(6s), 3ms, 2ms}}},
                         .memory = {~std::uint64_t{0}, 5},
                         .paused = control::Pause{1001, false},
@@ -112,6 +113,7 @@ TEST(Handover, IsReadAsItWasWritten) {
   EXPECT_EQ(read->tenants[0].asked, example().tenants[0].asked);
   EXPECT_EQ(read->tenants[0].books[0].budget, budget());
   EXPECT_EQ(read->tenants[1].set, example().tenants[1].set);
+  EXPECT_EQ(read->tenants[1].holdings, example().tenants[1].holdings);
   EXPECT_EQ(read->sessions[0].peer.uid, 1001u);
   EXPECT_EQ(read->sessions[0].worker.pid, 456);
   EXPECT_FALSE(read->sessions[0].worker.sweeps);

@@ -16,7 +16,7 @@ struct House {
       : installation{worker, vendors} {}
 
   Sources sources() {
-    return {dispatch->looks(), tenancies, devices.table(), table.sessions(), devices.placements()};
+    return {dispatch->looks(), tenancies, devices.table(), table.sessions(), devices.placements(), markets};
   }
   control::Report report() { return make_report(sources(), {}); }
 
@@ -28,7 +28,8 @@ struct House {
   Entrance entrance{config};
   Tenancies tenancies{config, *dispatch};
   DeviceKeeper devices{config, *dispatch, tenancies, log};
-  SessionTable table{{config, *events, *dispatch, tenancies, devices, entrance, installation, log}};
+  Markets markets{{config, *dispatch, tenancies.registry(), devices.table()}};
+  SessionTable table{{config, *events, *dispatch, tenancies, devices, markets, entrance, installation, log}};
 };
 
 }  // namespace fairgv::daemon

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/fairgv/ps/long_commands.hpp"
+#include "tools/fairgv/ps/oversold.hpp"
 
 namespace fairgv::tools {
 namespace {
@@ -27,6 +28,29 @@ TEST(Ps, SaysNothingWhereNothingHeldADevice) {
   report.tenants.resize(1);
   report.tenants[0].sessions = {{1, 10, "prog", 11, "idle"}};
   EXPECT_TRUE(long_command_lines(report).empty());
+}
+
+TEST(Ps, SaysOfAnOversoldDeviceWhatIsBoughtUsedAndForSaleAndByWhom) {
+  control::Report report;
+  report.devices = {{0, "PoCL", "cpu", {}}, {1, "PoCL", "other", {}}};
+  EXPECT_TRUE(oversold_lines(report, report.devices[0]).empty());
+  report.devices[0].oversold = {0.2, 0.6321, 1.5, 2, true, 3, 4, false};
+  report.tenants.resize(2);
+  report.tenants[0].tenant = "alice";
+  report.tenants[0].use.resize(1);
+  report.tenants[0].use[0].holding = {0.5, 0.36, 0.9, 30, 24, 6};
+  report.tenants[1].tenant = "bob";
+  report.tenants[1].use.resize(1);
+  report.tenants[1].use[0].holding = {1, 0.64, 0.1, 0, 0, 0};
+  EXPECT_EQ(oversold_lines(report, report.devices[0]),
+            (std::vector<std::string>{
+                "oversold: 150% bought, 63.2% used, 20% for sale; overloaded tenants: 2: a "
+                "program should move to another device, and none is moved",
+                "alice has 36% of 50% bought, 24 of 30 units a second", "bob has 64% of 100% bought"}));
+  EXPECT_TRUE(oversold_lines(report, report.devices[1]).empty());
+  report.devices[0].oversold->resting = true;
+  EXPECT_EQ(oversold_lines(report, report.devices[0])[0],
+            "oversold: 150% bought, 63.2% used, 20% for sale; rests under another policy than cap");
 }
 
 }  // namespace

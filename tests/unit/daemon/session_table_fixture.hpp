@@ -50,11 +50,13 @@ ledger=$(number_of ledger_fd)
   }
   /// Begins a session of this tenant, by this user, with the same worker, and stores its client's end of the
   /// socket.
-  Result<void> begin(const std::optional<std::string>& tenant, uid_t uid, Socket& client_end) {
+  Result<void> begin(const std::optional<std::string>& tenant, uid_t uid, Socket& client_end,
+                     const session::TenantWish& wish = {}) {
     auto ends = std::move(Socket::pair()).value();
     client_end = std::move(ends.first);
     session::Hello hello;
     hello.tenant = tenant;
+    hello.wish = wish;
     return table.start(hello, {::getpid(), uid, static_cast<gid_t>(uid)}, ends.second);
   }
 

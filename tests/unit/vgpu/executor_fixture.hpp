@@ -51,6 +51,7 @@ class ExecutorTest : public ::testing::Test {
   IssueSettings settings() {
     IssueSettings settings;
     settings.turn = {std::chrono::milliseconds(6), 5};
+    settings.promises = promises;
     settings.slicing = slicing_;
     settings.held_long = [this](const DeviceCommand& command, std::string_view why, Duration, TimePoint) {
       held_long.push_back(std::string(command.name()) + ": " + std::string(why));

@@ -10,6 +10,7 @@
 
 #include "tools/fairgv/ps/device_lines.hpp"
 #include "tools/fairgv/ps/long_commands.hpp"
+#include "tools/fairgv/ps/oversold.hpp"
 #include "tools/fairgv/ps/promise_columns.hpp"
 #include "tools/fairgv/top/text.hpp"
 
@@ -245,6 +246,7 @@ void add_device(const Report& report, const Report::Device& device, const PsView
   if (device.holder) say("in use by " + *device.holder);
   if (!facts.empty()) add(facts, 2);
   if (const auto unkept = unkept_promises(report, device.policy); !unkept.empty()) add(unkept, 2);
+  for (const std::string& each : oversold_lines(report, device)) add(each, 2);
 }
 
 void add_sessions(const Report& report, const PsView& view, std::vector<std::string>& lines) {

@@ -1,6 +1,8 @@
 // Launches, and commands that never reach the driver.
 #include <fmt/core.h>
 
+#include "runtime/session/service_unit.hpp"
+#include "runtime/vgpu/graph/mark.hpp"
 #include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -34,6 +36,15 @@ Result<void> Handlers::handle(const wire::EnqueueMarker& call) {
 
 Result<void> Handlers::handle(const wire::EnqueueBarrier& call) {
   return marker(Work::barrier, call.command);
+}
+
+Result<void> Handlers::handle(const wire::EnqueueMark& call) {
+  FAIRGV_TRY(queue, objects_.get<Queue>(call.command.queue));
+  if (call.label.size() > wire::kLongestLabel) return Error{"a mark with a label that is too long"};
+  return executor_.enqueue_after(
+      std::make_shared<Mark>(queue.value()->lane, queue.value()->error,
+                             session::number_of(session::ServiceUnit::Kind::marks, call.label)),
+      call.command.completion, call.command.wait_list, {});
 }
 
 Result<void> Handlers::handle(const wire::EnqueueNothing& call) {

@@ -1,5 +1,7 @@
 // The dispatcher and promises: turns that end though nobody waits, terms beyond the slice, a policy that
 // looks again while a turn lasts, and the state of promises through a change of policy.
+#include <algorithm>
+
 #include "sched/policies/in_turn.hpp"
 #include "tests/unit/daemon/dispatch/turns.hpp"
 
@@ -197,6 +199,66 @@ TEST_F(DispatcherPromise, APolicyHearsWhatTheNextCommandIsExpectedToTakeWithinAB
   worker.give_back(true);
   look(1);
   EXPECT_EQ(expected, (std::vector<sched::Duration>{700us, kMostPredicted}));
+}
+
+// ---- caps of a device that is oversold
+
+struct DispatcherCap : Turns {
+  DispatcherCap() : Turns("cap") {}
+  sched::Share in_force(std::uint32_t tenant) {
+    return dispatcher.device().charges.accounts().at(TenantId{tenant}).attributes.max;
+  }
+};
+
+TEST_F(DispatcherCap, HoldsInsteadOfTheTenantsOwnCeilingUntilItIsTakenAway) {
+  add_with(1, {.max = kHalf});
+  set_cap(dispatcher, TenantId{1}, sched::Share{200'000}, now);
+  EXPECT_EQ(in_force(1), (sched::Share{200'000}));
+  dispatcher.set_attributes(TenantId{1}, {.weight = 3, .max = sched::Share{700'000}}, now);
+  EXPECT_EQ(in_force(1), (sched::Share{200'000}));
+  dispatcher.set_policy(sched::make_policy("fair", 6ms), now);
+  dispatcher.set_policy(sched::make_policy("cap", 6ms), now);
+  EXPECT_EQ(in_force(1), (sched::Share{200'000}));
+  set_cap(dispatcher, TenantId{1}, std::nullopt, now);
+  EXPECT_EQ(in_force(1), (sched::Share{700'000}));
+  set_cap(dispatcher, TenantId{9}, kHalf, now);  // nobody
+}
+
+TEST_F(DispatcherCap, WhatIsUsedOfASecondIsNotRefilledByAHandOver) {
+  FakeWorker& worker = add_with(1, {.max = sched::Share{100'000}});
+  want(1, worker);
+  run(1, worker, 60ms, true);  // six stages' worth
+  EXPECT_EQ(worker.state(), State::wanting);
+  const TenantBooks books = dispatcher.books(TenantId{1}, now);
+  ASSERT_FALSE(books.budget.last_second.empty());
+  Dispatcher next(sched::make_policy("cap", 6ms));
+  next.add_tenant(TenantId{1}, {.max = sched::Share{100'000}}, now);
+  next.restore_books(TenantId{1}, books, now);
+  FakeWorker other;
+  next.add_session(SessionId{7}, TenantId{1}, {other.turn, &other.promise, other.header}, now);
+  other.want();
+  next.look(SessionId{7}, now);
+  EXPECT_EQ(other.state(), State::wanting);
+  ASSERT_TRUE(next.deadline());
+  EXPECT_EQ(*next.deadline(), Dispatcher::Time(1'000s) + 600ms);
+}
+
+TEST_F(DispatcherCap, ReadingsHaveTheDeviceTimeAndTheUnitsOfSessionsThatAreGone) {
+  FakeWorker& worker = add_with(1, {.max = kHalf});
+  add_with(2, {});
+  want(1, worker);
+  run(1, worker, 5ms, true);
+  worker.promise.units.store(12);
+  now += 1ms;
+  auto readings = readings_of(dispatcher, now);
+  std::sort(readings.begin(), readings.end(),
+            [](const TenantReading& a, const TenantReading& b) { return a.id.value < b.id.value; });
+  EXPECT_EQ(readings, (std::vector<TenantReading>{{TenantId{1}, time_of(1), 12}, {TenantId{2}, 0ns, 0}}));
+  add_with(3, {.max = kHalf}, 1);
+  worker.header.coscheduling.ended_calls.store(4);  // counted by the program
+  dispatcher.remove_session(SessionId{1}, now);
+  dispatcher.remove_session(SessionId{2}, now);
+  EXPECT_EQ(readings_of(dispatcher, now), (std::vector<TenantReading>{{TenantId{1}, time_of(1), 16}}));
 }
 
 }  // namespace

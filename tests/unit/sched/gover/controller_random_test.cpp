@@ -1,6 +1,7 @@
 // What the controller promises whatever its tenants do; FAIRGV_TEST_SEED=<the printed number> repeats a run.
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
 #include <random>
 
@@ -26,12 +27,9 @@ class ControllerRandom : public testing::Test {
     const TenantId id{next_++};
     const Share wanted{1 + below(600'000)};
     const Share offered = controller_.for_sale();
-    const Report& before = last_;
     std::uint64_t floors = 0;
     std::uint64_t sold_before = 0;
-    for (const Load& load : before.loads) {
-      if (tenants_.contains(load.id)) floors += load.floor().ppm;
-    }
+    for (const Load& load : controller_.loads()) floors += load.floor().ppm;
     for (const auto& [each, tenant] : tenants_) sold_before += tenant.initial.ppm;
     const bool sold = controller_.sell(id, wanted, below(2) == 0 ? 0 : 1 + 200 * fraction());
     ASSERT_EQ(sold, wanted <= offered);
@@ -41,6 +39,16 @@ class ControllerRandom : public testing::Test {
     ASSERT_TRUE(unsold || floors + wanted.ppm <= kSellUpTo.ppm);
     ASSERT_EQ(controller_.cap(id), wanted);
     tenants_[id] = {wanted, fraction(), 300 * fraction()};
+  }
+  /// Tries to buy more or less; what is bought in addition must have been for sale.
+  void resize() {
+    auto& [id, tenant] = *std::next(tenants_.begin(), below(static_cast<std::uint32_t>(tenants_.size())));
+    const Share wanted{1 + below(600'000)};
+    const Share offered = controller_.for_sale();
+    const bool fits = wanted <= tenant.initial || wanted.ppm - tenant.initial.ppm <= offered.ppm;
+    ASSERT_EQ(controller_.resize(id, wanted), fits);
+    if (fits) tenant.initial = wanted;
+    ASSERT_EQ(controller_.bought(id), tenant.initial);
   }
   void second() {
     std::vector<Observation> seen;
@@ -97,6 +105,8 @@ TEST_F(ControllerRandom, CapsKeepTheirSumAndNobodyLosesWhatItNeeds) {
         const TenantId gone = tenants_.begin()->first;
         controller_.remove(gone);
         tenants_.erase(gone);
+      } else if (kind == 3 && !tenants_.empty()) {
+        resize();
       } else {
         second();
       }

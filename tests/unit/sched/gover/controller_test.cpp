@@ -146,5 +146,39 @@ TEST_F(OversellController, AFixedRatioNeverChangesACap) {
   EXPECT_EQ(controller.cap(kA), part(30));
 }
 
+TEST_F(OversellController, ATenantBuysMoreOnlyIfThatIsForSaleAndItsCapGrowsWithIt) {
+  controller.sell(kA, part(30), 0);
+  controller.sell(kB, part(50), 0);
+  controller.take_changes();
+  EXPECT_FALSE(controller.resize(kA, part(51)));
+  EXPECT_FALSE(controller.resize(kC, part(1)));
+  EXPECT_FALSE(controller.resize(kA, Share{}));
+  EXPECT_TRUE(controller.resize(kA, part(50)));
+  EXPECT_EQ(controller.take_changes(), (std::vector<CapChange>{{kA, part(50)}}));
+  EXPECT_EQ(controller.bought(kA), part(50));
+  EXPECT_EQ(controller.free(), Share{});
+}
+
+TEST_F(OversellController, ATenantThatBuysLessGivesTheRestBack) {
+  controller.sell(kA, part(80), 0);
+  controller.take_changes();
+  EXPECT_TRUE(controller.resize(kA, part(20)));
+  EXPECT_EQ(controller.take_changes(), (std::vector<CapChange>{{kA, part(20)}}));
+  EXPECT_EQ(controller.free(), part(80));
+  EXPECT_EQ(controller.for_sale(), part(80));
+}
+
+TEST_F(OversellController, WhatATenantBuysInAdditionComesFromWhatOthersLeaveUnused) {
+  controller.sell(kA, part(50), 0);
+  controller.sell(kB, part(50), 0);
+  seconds(Monitor::kNewFor, {{kA, 100ms, 0}, {kB, 100ms, 0}});
+  ASSERT_EQ(controller.for_sale(), part(78));
+  ASSERT_TRUE(controller.resize(kA, part(80)));
+  EXPECT_LE(controller.cap(kA), part(80));
+  EXPECT_GE(controller.cap(kA), part(50));
+  EXPECT_EQ(controller.cap(kA).ppm + controller.cap(kB).ppm + controller.free().ppm, Share::kWholePpm);
+  EXPECT_GE(controller.cap(kB), part(10)) << "what it uses stays";
+}
+
 }  // namespace
 }  // namespace fairgv::sched::oversell

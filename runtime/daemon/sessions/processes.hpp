@@ -1,0 +1,31 @@
+// The processes of a session, as its dispatcher uses them: their time, and stopping the worker. The session
+// outlives the functions.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "runtime/daemon/sessions/session.hpp"
+#include "runtime/daemon/turns/place.hpp"
+#include "runtime/daemon/worker/processor_clock.hpp"
+
+namespace fairgv::daemon {
+
+/// Processor time of the session's program; empty if this process cannot see it.
+inline ProcessorTimer timer_of_program(const Session& session) {
+  if (session.peer.pid <= 0) return {};  // in a process namespace that this one does not see
+  return [program = session.peer.pid] { return processor_time(program); };
+}
+
+/// The time is that of both: a program that crowds out its own device is not excused by that.
+inline WorkerHandle handle_of_worker(const Session& session) {
+  const auto ran = [worker = session.worker.pid(),
+                    program = timer_of_program(session)]() -> std::optional<sched::Duration> {
+    const auto of_worker = processor_time(worker);
+    if (!of_worker || !program) return of_worker;
+    return *of_worker + program().value_or(sched::Duration(0));
+  };
+  return {ran, [worker = session.worker.pidfd()](bool stop) { return WorkerProcess::stop(worker, stop); }};
+}
+
+}  // namespace fairgv::daemon
