@@ -54,7 +54,7 @@ Market& Markets::market_of(std::uint32_t hardware) {
 
 /// As the books number them, each once.
 std::vector<std::uint32_t> Markets::oversold(const DeviceView& devices) const {
-  std::vector<std::uint32_t> list = devices.through(needs_.devices.hardware).all();
+  std::vector<std::uint32_t> list = devices.through(needs_.devices.hardware).shown();
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
   std::erase_if(list, [&](std::uint32_t device) { return !needs_.config.devices.of(device).oversell; });

@@ -66,7 +66,8 @@ struct MarketsTest : SessionTableTest {
     request.command = control::ControlRequest::Command::set;
     request.tenant = tenant;
     request.wish.max = sched::Share{percent * 10'000};
-    return adjustments.set(request, {0, true}, "somebody");
+    if (auto done = adjustments.set(request, {0, true}, "somebody"); !done) return done.error();
+    return {};
   }
 
   Adjustments adjustments{
