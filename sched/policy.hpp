@@ -15,8 +15,6 @@
 // - A session that is the only one to want the device gets a turn without an end whatever the policy: no
 //   contention, no cost. Only a turn that the policy calls bounded ends then, too. begin() and end() are
 //   called for it as for any other.
-// - A turn may be interrupted by one short turn of another tenant: interrupts() --> interrupted() --> begin() of
-//   the other ... end() --> resumed().
 // - While a turn lasts, review_at() says when must_yield() is to be asked. The caller asks it when another
 //   tenant wakes, too.
 // - budget() and restore() carry the state of promises from one policy to the next.
@@ -32,6 +30,7 @@
 
 #include "sched/attributes.hpp"
 #include "sched/budget.hpp"
+#include "sched/interrupter.hpp"
 #include "sched/time.hpp"
 #include "sched/types.hpp"
 
@@ -93,10 +92,6 @@ class Policy {
   /// For turns that begin from now on.
   void set_slice(Duration slice) { slice_ = std::max(slice, Duration(1)); }
 
-  /// Whether the caller asks interrupts(), because the device can stop in the midst of a command.
-  void set_interruptible(bool yes) { interruptible_ = yes; }
-  bool interruptible() const { return interruptible_; }
-
   // -- tenants
 
   /// Adds a tenant, blocked. Throws std::invalid_argument for an invalid weight or a tenant that is here
@@ -155,15 +150,8 @@ class Policy {
     return std::nullopt;
   }
 
-  /// Whether a tenant that has just woken, and is next, may have the device while the turn of the holder stands
-  /// still: asked only where that is possible. Its longest turn then; none: it waits as preempts() says.
-  virtual std::optional<Duration> interrupts(TenantId /*newcomer*/, TenantId /*holder*/, Time /*now*/) const {
-    return std::nullopt;
-  }
-  /// The holder's turn stands still from now on; begin() of another tenant's follows.
-  virtual void interrupted(TenantId holder, Time now) { end(holder, now); }
-  /// After that one's end(): the turn goes on. Also for a turn that stood still before this policy came.
-  virtual void resumed(TenantId holder, Time now) { begin(holder, now); }
+  /// The part of the policy that interrupts turns; null: it never does.
+  virtual Interrupter* interrupter() { return nullptr; }
 
   /// When must_yield() is to be asked although nothing has happened; none: it need not be.
   virtual std::optional<Time> review_at(TenantId /*holder*/, Time /*now*/) const { return std::nullopt; }
@@ -172,7 +160,6 @@ class Policy {
 
  private:
   Duration slice_{1};
-  bool interruptible_ = false;
 };
 
 }  // namespace fairgv::sched

@@ -1,5 +1,7 @@
 #include "runtime/daemon/foreground.hpp"
 
+#include "runtime/daemon/tenants/tenant_reserves.hpp"
+
 #include <utility>
 
 namespace fairgv::daemon {
@@ -7,7 +9,7 @@ namespace fairgv::daemon {
 Result<control::FrontAnswer> Foreground::set(std::uint64_t connection,
                                              const std::vector<std::string>& tenants, const Account& by) {
   const TenantRegistry& registry = tenancies_.registry();
-  if (!registry.reserves_count()) {
+  if (!TenantReserves::count(registry)) {
     leave(connection);
     return Error{
         "no device has the policy timegraph, which gives priority to the window in front: choose it by "

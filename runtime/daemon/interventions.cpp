@@ -67,9 +67,9 @@ class Intervention {
     if (command_ == Command::kill) return end_all(tenant.value());
     if (command_ == Command::resume) {
       if (auto may = may_resume("tenant '" + name + "'", tenant->paused, administrator_); !may) return may;
-      tenants_.resume(tenant->id);
+      tenants_.set_pause(tenant->id, {});
     } else {
-      tenants_.pause(tenant->id, pause());
+      tenants_.set_pause(tenant->id, pause());
     }
     tell("tenant " + name);
     sessions_.tell_pauses(tenant->id);

@@ -58,7 +58,7 @@
 
 namespace fairgv::sched {
 
-class FairPolicy final : public Policy {
+class FairPolicy final : public Policy, public Interrupter {
  public:
   /// The longest time for which the device is kept idle for the next tenant.
   static constexpr Duration kLongestAnticipation = std::chrono::microseconds(500);
@@ -105,6 +105,7 @@ class FairPolicy final : public Policy {
   void end(TenantId id, Time now) override;
   std::optional<Time> pause(TenantId id, Time now) override;
   std::optional<Time> preempts(TenantId newcomer, TenantId holder, Time now) const override;
+  Interrupter* interrupter() override { return this; }
   std::optional<Duration> interrupts(TenantId newcomer, TenantId holder, Time now) const override;
   void interrupted(TenantId holder, Time now) override;
   void resumed(TenantId holder, Time now) override;

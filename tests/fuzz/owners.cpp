@@ -4,7 +4,7 @@
 #include <limits>
 #include <string_view>
 
-#include "runtime/daemon/tenants/subordinate_ids.hpp"
+#include "runtime/daemon/tenants/peers/subordinate_ids.hpp"
 #include "tests/fuzz/records.hpp"
 #include "tests/fuzz/target.hpp"
 

@@ -32,6 +32,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_share_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_suspend_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/dispatcher_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/interruption_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/hold_watchdog_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/host_watch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/switching_test.cpp
@@ -39,6 +40,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/wake_latency_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/foreground_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/handover_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/handover_turns_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/interventions_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/limits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/memory_protocol_test.cpp

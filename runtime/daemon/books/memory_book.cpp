@@ -53,8 +53,8 @@ void MemoryBook::refresh(const DeviceRules& rules, const TenantRegistry& tenants
     const std::uint64_t capacity = capacity_of(rules.of(device), device_bytes_[device]);
     ledger_.set_capacity(device, capacity);
     for (const std::string& name : names) {
-      ledger_.allow(name, device,
-                    {tenants.memory_limit(name, capacity), tenants.memory_reserve(name, capacity)});
+      const auto [limit, reserve] = tenants.memory_bounds(name, capacity);
+      ledger_.allow(name, device, {limit, reserve});
     }
     report_reserves(device);
   }

@@ -9,10 +9,10 @@
 
 #include "runtime/daemon/config/contradictions.hpp"
 #include "runtime/daemon/config/folders.hpp"
-#include "runtime/daemon/config/memory.hpp"
 #include "runtime/daemon/config/options.hpp"
 #include "runtime/daemon/config/settings.hpp"
-#include "runtime/daemon/config/timegraph_spec.hpp"
+#include "runtime/daemon/config/values/memory.hpp"
+#include "runtime/daemon/config/values/timegraph_spec.hpp"
 #include "runtime/session/paths.hpp"
 
 namespace fairgv::daemon {

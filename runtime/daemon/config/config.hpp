@@ -20,7 +20,7 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
-#include "runtime/daemon/config/devices_wanted.hpp"
+#include "runtime/daemon/config/values/devices_wanted.hpp"
 #include "runtime/session/service_unit.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/session/worker_options.hpp"

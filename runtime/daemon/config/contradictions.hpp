@@ -10,7 +10,7 @@
 namespace fairgv::daemon {
 
 /// Weights beyond the most that they may be, tenant classes that are not there, places that are kept out of
-/// fewer. Of memory see config/memory.hpp. `settings`: where the values come from.
+/// fewer. Of memory see config/values/memory.hpp. `settings`: where the values come from.
 void check_contradictions(const Config& config, const Settings& settings, ConfigErrors& errors);
 
 }  // namespace fairgv::daemon

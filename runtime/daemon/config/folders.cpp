@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "runtime/daemon/config/metrics_address.hpp"
+#include "runtime/daemon/config/values/metrics_address.hpp"
 
 namespace fairgv::daemon {
 namespace {

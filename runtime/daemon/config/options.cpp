@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "runtime/base/core_set.hpp"
-#include "runtime/daemon/config/metrics_address.hpp"
 #include "runtime/daemon/config/tenant_template.hpp"
+#include "runtime/daemon/config/values/metrics_address.hpp"
 #include "runtime/daemon/service/user.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/turn.hpp"

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/daemon/config/devices_wanted.hpp"
+#include "runtime/daemon/config/values/devices_wanted.hpp"
 #include "sched/attributes.hpp"
 
 namespace fairgv::daemon {

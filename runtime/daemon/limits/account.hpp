@@ -8,7 +8,7 @@
 namespace fairgv::daemon {
 
 struct Account {
-  uid_t owner = 0;  // the user; the owner of a subordinate id (tenants/owners.hpp)
+  uid_t owner = 0;  // the user; the owner of a subordinate id (tenants/peers/owners.hpp)
   /// Root, the daemon's own user, or a member of its admin_group when it connected: there are places for this
   /// user that others cannot take, and none of its lines is left out of the log.
   bool administrator = false;

@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/daemon/config/metrics_address.hpp"
+#include "runtime/daemon/config/values/metrics_address.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
 
 namespace fairgv::daemon {

@@ -216,7 +216,7 @@ Report make_report(const Sources& from, Report::Daemon daemon) {
       each.use[device].holding = holding_report(from.markets.of(device), entry.tenant.id);
     }
     each.sessions = session_reports(from, entry.tenant.id);
-    if (from.tenancies.registry().reserves_count()) each.timegraph = task_report(entry.tenant);
+    if (from.tenancies.reserves_count()) each.timegraph = task_report(entry.tenant);
     if (is_worth_showing(each)) report.tenants.push_back(std::move(each));
   }
   report.kills = kill_reports(from);

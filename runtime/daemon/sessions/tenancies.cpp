@@ -16,7 +16,7 @@ constexpr std::string_view kTimeGraph = "timegraph";
 
 Tenancies::Tenancies(const Config& config, DispatchLoop& dispatch)
     : config_(config), dispatch_(dispatch), registry_(config.tenants) {
-  registry_.admit_reserves(dispatch_.looks().goes_by(kTimeGraph));
+  TenantReserves(registry_).admit(dispatch_.looks().goes_by(kTimeGraph));
 }
 
 Result<Tenant> Tenancies::join(const std::string& name, const TenantRegistry::Applicant& who,
@@ -54,13 +54,14 @@ std::vector<std::string> Tenancies::configure() {
 }
 
 std::vector<std::string> Tenancies::admit_reserves() {
-  std::vector<std::string> lost = registry_.admit_reserves(dispatch_.looks().goes_by(kTimeGraph));
+  std::vector<std::string> lost = TenantReserves(registry_).admit(dispatch_.looks().goes_by(kTimeGraph));
   for (const Tenant& tenant : registry_.all()) apply_attributes(tenant);
   return lost;
 }
 
 void Tenancies::bring_to_front(std::set<std::string> names) {
-  for (const Tenant& tenant : registry_.bring_to_front(std::move(names))) apply_attributes(tenant);
+  for (const Tenant& tenant : TenantReserves(registry_).bring_to_front(std::move(names)))
+    apply_attributes(tenant);
 }
 
 }  // namespace fairgv::daemon

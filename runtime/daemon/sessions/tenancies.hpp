@@ -14,7 +14,7 @@
 #include "runtime/daemon/books/memory_book.hpp"
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
-#include "runtime/daemon/tenants/tenants.hpp"
+#include "runtime/daemon/tenants/tenant_reserves.hpp"
 
 namespace fairgv::daemon {
 
@@ -56,6 +56,8 @@ class Tenancies {
   std::vector<std::string> configure();
   /// The same after a device's policy, or the limit of TimeGraph's reserves, may have changed.
   std::vector<std::string> admit_reserves();
+  /// Whether they count: a device has the policy `timegraph`.
+  bool reserves_count() const { return TenantReserves::count(registry_); }
   /// `fairgv focus`: the tenants in front from now on; see TenantRegistry.
   void bring_to_front(std::set<std::string> names);
 

@@ -6,7 +6,7 @@
 #include "runtime/base/socket.hpp"
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/limits/account.hpp"
-#include "runtime/daemon/tenants/owners.hpp"
+#include "runtime/daemon/tenants/peers/owners.hpp"
 
 namespace fairgv::daemon {
 

@@ -1,8 +1,8 @@
 #include "runtime/daemon/tenants/admission.hpp"
 
 #include "runtime/daemon/config/options.hpp"
-#include "runtime/daemon/tenants/peer_process.hpp"
-#include "runtime/daemon/tenants/user_tenant.hpp"
+#include "runtime/daemon/tenants/peers/peer_process.hpp"
+#include "runtime/daemon/tenants/peers/user_tenant.hpp"
 
 namespace fairgv::daemon {
 namespace {

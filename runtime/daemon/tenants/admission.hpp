@@ -10,8 +10,8 @@
 #include "runtime/control/answers.hpp"
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/tenants/account.hpp"
-#include "runtime/daemon/tenants/matching.hpp"
-#include "runtime/daemon/tenants/owners.hpp"
+#include "runtime/daemon/tenants/peers/matching.hpp"
+#include "runtime/daemon/tenants/peers/owners.hpp"
 #include "runtime/daemon/tenants/tenants.hpp"
 
 namespace fairgv::daemon {

@@ -11,7 +11,7 @@
 #include "runtime/daemon/limits/places.hpp"
 #include "runtime/daemon/tenants/account.hpp"
 #include "runtime/daemon/tenants/admission.hpp"
-#include "runtime/daemon/tenants/owners.hpp"
+#include "runtime/daemon/tenants/peers/owners.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {

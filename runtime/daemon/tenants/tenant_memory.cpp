@@ -28,18 +28,19 @@ std::uint64_t TenantRegistry::configured_memory(const std::string& name, std::ui
   return rule_of(name).memory.value_or(rules_.default_memory).of(capacity);
 }
 
-std::uint64_t TenantRegistry::memory_limit(const std::string& name, std::uint64_t capacity) const {
+TenantRegistry::MemoryBounds TenantRegistry::memory_bounds(const std::string& name,
+                                                           std::uint64_t capacity) const {
+  const auto reserve = rules_.of(name).memory_reserve;
+  MemoryBounds bounds{configured_memory(name, capacity), reserve ? reserve->of(capacity) : 0};
   const auto found = tenants_.find(name);
   const Tenant* const tenant = found == tenants_.end() ? nullptr : &found->second;
-  if (tenant != nullptr && tenant->set_memory) return tenant->set_memory->of(capacity);
-  const std::uint64_t most = configured_memory(name, capacity);
-  return tenant != nullptr && tenant->asked_memory ? std::min(most, tenant->asked_memory->of(capacity))
-                                                   : most;
-}
-
-std::uint64_t TenantRegistry::memory_reserve(const std::string& name, std::uint64_t capacity) const {
-  const auto reserve = rules_.of(name).memory_reserve;
-  return reserve ? reserve->of(capacity) : 0;
+  if (tenant == nullptr) return bounds;
+  if (tenant->set_memory) {
+    bounds.limit = tenant->set_memory->of(capacity);
+  } else if (tenant->asked_memory) {
+    bounds.limit = std::min(bounds.limit, tenant->asked_memory->of(capacity));
+  }
+  return bounds;
 }
 
 }  // namespace fairgv::daemon

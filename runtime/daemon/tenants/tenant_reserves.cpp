@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/daemon/tenants/tenants.hpp"
+#include "runtime/daemon/tenants/tenant_reserves.hpp"
 #include "sched/policies/timegraph/admission.hpp"
 #include "sched/policies/timegraph/priorities.hpp"
 
@@ -77,34 +77,34 @@ Result<Tenant> TenantRegistry::with_reserve(Tenant tenant, bool or_refuse) const
   return tenant;
 }
 
-std::vector<std::string> TenantRegistry::admit_reserves(bool reserves_count) {
-  reserves_count_ = reserves_count;
+std::vector<std::string> TenantReserves::admit(bool reserves_count) {
+  registry_.reserves_count_ = reserves_count;
   std::vector<Tenant*> running;
-  for (auto& [name, tenant] : tenants_) {
+  for (auto& [name, tenant] : registry_.tenants_) {
     if (tenant.runs()) running.push_back(&tenant);
   }
   std::sort(running.begin(), running.end(), [](const Tenant* a, const Tenant* b) {
     return std::pair(a->in_background, a->id.value) < std::pair(b->in_background, b->id.value);
   });
-  ReserveSum sum(rules_.timegraph.limit);
+  ReserveSum sum(registry_.rules_.timegraph.limit);
   std::vector<std::string> lost;
   for (Tenant* tenant : running) {
     const bool had_none = std::exchange(tenant->in_background, false);
-    tenant->attributes = attributes_of(*tenant);
+    tenant->attributes = registry_.attributes_of(*tenant);
     if (!reserves_count || sum.add(tenant->attributes)) continue;
     if (!had_none) lost.push_back(sum.refusal(*tenant).message + ": it has the Background reserve now");
     tenant->in_background = true;
-    tenant->attributes = attributes_of(*tenant);
+    tenant->attributes = registry_.attributes_of(*tenant);
   }
   return lost;
 }
 
-std::vector<Tenant> TenantRegistry::bring_to_front(std::set<std::string> names) {
-  const std::set<std::string> before = std::exchange(in_front_, std::move(names));
+std::vector<Tenant> TenantReserves::bring_to_front(std::set<std::string> names) {
+  const std::set<std::string> before = std::exchange(registry_.in_front_, std::move(names));
   std::vector<Tenant> changed;
-  for (auto& [name, tenant] : tenants_) {
-    if (before.contains(name) == in_front_.contains(name)) continue;
-    tenant.attributes = attributes_of(tenant);
+  for (auto& [name, tenant] : registry_.tenants_) {
+    if (before.contains(name) == registry_.in_front_.contains(name)) continue;
+    tenant.attributes = registry_.attributes_of(tenant);
     changed.push_back(tenant);
   }
   return changed;

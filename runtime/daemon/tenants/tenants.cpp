@@ -253,15 +253,10 @@ Result<Tenant> TenantRegistry::find_to(const char* verb, const std::string& name
                ": only that user or the administrator may " + verb + " it"};
 }
 
-void TenantRegistry::pause(TenantId id, const control::Pause& pause) {
+void TenantRegistry::set_pause(TenantId id, const std::optional<control::Pause>& pause) {
   for (auto& [name, tenant] : tenants_) {
-    if (tenant.id == id) tenant.paused = control::stronger(tenant.paused, pause);
-  }
-}
-
-void TenantRegistry::resume(TenantId id) {
-  for (auto& [name, tenant] : tenants_) {
-    if (tenant.id == id) tenant.paused.reset();
+    if (tenant.id == id)
+      tenant.paused = pause ? std::optional(control::stronger(tenant.paused, *pause)) : pause;
   }
 }
 

@@ -14,10 +14,7 @@
 // among them, on those where its sessions are. A limit of memory is the limit that an administrator has set,
 // or else the smaller of the configuration's limit and the latest program's wish.
 //
-// Where a device has the policy `timegraph`, the reserves of the tenants that run must fit into the limit of
-// [timegraph] (tenant_reserves.cpp): a session whose tenant's reserve does not is refused, or its tenant has
-// the Background reserve and the lowest priority. That is tried again with its next session, its next change,
-// and whenever the configuration is read.
+// TenantReserves is its part for TimeGraph.
 //
 // Pure logic, not thread-safe: the server's thread owns it.
 #pragma once
@@ -138,10 +135,9 @@ class TenantRegistry {
   /// tenant must be known, and need not run to be paused. Its own user may, unless a rule assigns the tenant
   /// to several users' programs.
   Result<Tenant> find_to(const char* verb, const std::string& name, uid_t by, bool administrator) const;
-  /// Pauses the tenant that find_to() has found, until it is resumed. An administrator's pause replaces
-  /// anybody's.
-  void pause(TenantId id, const control::Pause& pause);
-  void resume(TenantId id);
+  /// Pauses the tenant that find_to() has found, until it is resumed (none). An administrator's pause
+  /// replaces anybody's.
+  void set_pause(TenantId id, const std::optional<control::Pause>& pause);
 
   struct Prospect {
     sched::TenantAttributes attributes;  // of the tenant with it; where it is refused, without it
@@ -171,18 +167,8 @@ class TenantRegistry {
   /// and to the tenants of a class ("[class.gold]").
   std::map<std::string, sched::TenantAttributes> promises() const;
 
-  /// New rules from a configuration that was read again. Weights follow; call admit_reserves() next.
+  /// New rules from a configuration that was read again. Weights follow; call TenantReserves::admit() next.
   void configure(TenantRules rules);
-
-  // -- TimeGraph
-
-  /// Whether reserves count from now on: a device has the policy `timegraph`. Gives the tenants that run
-  /// their reserves anew as far as they fit: those first that have theirs, then in the order in which they
-  /// came. Returns a line for each that has lost it.
-  std::vector<std::string> admit_reserves(bool reserves_count);
-  bool reserves_count() const { return reserves_count_; }
-  /// The tenants whose windows are in front from now on, by name, known or not. Returns those that changed.
-  std::vector<Tenant> bring_to_front(std::set<std::string> names);
 
   /// A tenant of the previous daemon, with its name, user and wishes; its sessions join anew.
   Tenant restore(const Tenant& known);
@@ -195,12 +181,17 @@ class TenantRegistry {
   std::set<std::string> names() const;
   /// The bytes that a tenant, known or not, may hold of a device with `capacity` bytes to share out, and the
   /// bytes that are kept free for it.
-  std::uint64_t memory_limit(const std::string& name, std::uint64_t capacity) const;
-  std::uint64_t memory_reserve(const std::string& name, std::uint64_t capacity) const;
+  struct MemoryBounds {
+    std::uint64_t limit = 0;
+    std::uint64_t reserve = 0;
+  };
+  MemoryBounds memory_bounds(const std::string& name, std::uint64_t capacity) const;
   /// Forgets a tenant without sessions.
   void forget(TenantId id);
 
  private:
+  friend class TenantReserves;
+
   Result<void> may_use(const std::string& name, const Applicant& who) const;
   Result<void> may_join(const std::string& name, const Applicant& who) const;
   TenantRule rule_of(const std::string& name) const;

@@ -325,7 +325,7 @@ void Arbiter::grant_next(Time now) {
   if (device_.interrupted) return go_on(now);
   while (!device_.line.empty()) {
     policy_->set_slice(device_.rules.slices.of(device_.line.tenants()));
-    policy_->set_interruptible(device_.interruptible());
+    if (auto* const interrupter = policy_->interrupter()) interrupter->set_possible(device_.interruptible());
     const sched::Decision decision = policy_->next(now);
     if (!decision.turn) {
       deadline_ = decision.ask_again;

@@ -9,9 +9,10 @@ namespace fairgv::daemon {
 
 /// A tenant has begun to wait: interrupts the turn for it, if the policy says so and it is possible.
 bool Arbiter::interrupt(const SessionPlace& newcomer, Time now) {
-  if (device_.interrupted || !device_.interruptible()) return false;
+  sched::Interrupter* const interrupter = policy_->interrupter();
+  if (interrupter == nullptr || device_.interrupted || !device_.interruptible()) return false;
   const SessionPlace& holder = holding_place();
-  const auto longest = policy_->interrupts(newcomer.tenant, holder.tenant, now);
+  const auto longest = interrupter->interrupts(newcomer.tenant, holder.tenant, now);
   if (!longest) return false;
   policy_->set_slice(device_.rules.slices.of(device_.line.tenants()));
   sched::Decision next = policy_->next(now);
@@ -24,7 +25,7 @@ bool Arbiter::interrupt(const SessionPlace& newcomer, Time now) {
   log_.note(device_.turn->traced(now, true));
   device_.interrupted.emplace(*std::exchange(device_.turn, std::nullopt), now);
   review_at_.reset();
-  policy_->interrupted(holder.tenant, now);
+  interrupter->interrupted(holder.tenant, now);
   const PlaceId id = device_.line.first_of(newcomer.tenant);
   if (!grant(id, device_.places.at(id), *next.turn, now)) grant_next(now);
   return true;
@@ -35,7 +36,11 @@ void Arbiter::go_on(Time now) {
   let_go(now);
   device_.turn = std::exchange(device_.interrupted, std::nullopt)->resumed(now);
   SessionPlace& place = holding_place();
-  policy_->resumed(place.tenant, now);
+  if (auto* const interrupter = policy_->interrupter()) {
+    interrupter->resumed(place.tenant, now);
+  } else {
+    policy_->begin(place.tenant, now);
+  }
   plan_review(now);
   TurnInProgress& turn = *device_.turn;
   if (place.suspended) turn.ends = now;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "runtime/daemon/tenants/peer_process.hpp"
+#include "runtime/daemon/tenants/peers/peer_process.hpp"
 
 namespace fairgv::daemon {
 namespace {

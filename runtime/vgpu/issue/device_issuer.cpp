@@ -165,7 +165,7 @@ void DeviceIssuer::rest(const Next& next, TimePoint now) {
 /// The launch counts as issued and ended with its last part, or when one has failed.
 bool DeviceIssuer::ended_part(DeviceCommand& command, std::int32_t status, TimePoint now) {
   if (!slicer_.is_under_way(command)) return false;
-  turn_.meter().ended_part();
+  turn_.meter().count(1, 0);
   if (Tracer* const tracer = shared_.settings.tracer; tracer != nullptr) {
     tracer->part_ended(command, slicer_.oldest_part(), now);
   }
@@ -177,7 +177,7 @@ bool DeviceIssuer::ended_part(DeviceCommand& command, std::int32_t status, TimeP
     return true;
   }
   const Duration used = slicer_.finish();
-  if (*ended_with >= 0) turn_.meter().ran_in_parts(command.kind(), used);
+  if (*ended_with >= 0) turn_.meter().history().sampled(command.kind(), used);
   const std::shared_ptr<DeviceCommand> ended = std::move(ready_.front());
   ready_.pop_front();
   shared_.graph.issued(*ended);
@@ -198,11 +198,10 @@ bool DeviceIssuer::refused_part(DeviceCommand& command, TimePoint now) {
 }
 
 void DeviceIssuer::note_end(DeviceCommand& command, const CommandTimes* times, TimePoint now) {
-  turn_.meter().leave_out_pauses();
   if (command.is_launch()) {
     if (!command.cut) turn_.meter().ran_whole(command.kind(), now - command.issued_at);
   } else if (const std::uint64_t bytes = command.bytes(); bytes > 0) {
-    turn_.meter().moved(bytes);
+    turn_.meter().count(0, bytes);
   }
   if (times != nullptr && !command.cut) turn_.ran(times->started, times->ended);
   tell_if_held_long(command, now);

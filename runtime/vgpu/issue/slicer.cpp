@@ -71,7 +71,7 @@ Slicer::Way Slicer::way(DeviceCommand& first, const TurnClient& turn, Duration s
   if (!room) return Way::whole;
   take_floor(turn);
   room_ = *room;
-  expected_ = turn.meter().expected(first.kind());
+  expected_ = turn.meter().history().estimate(first.kind());
   // Nearly all commands: known, and short.
   const bool by_time = room_.length > Duration(0) && !settings_.planner.static_grid;
   if (by_time && expected_ && *expected_ <= room_.length) return Way::whole;

@@ -141,7 +141,7 @@ std::optional<std::uint64_t> TurnClient::slicing_floor() const {
   return floor == 0 ? std::nullopt : std::optional(floor);
 }
 
-std::optional<Duration> TurnClient::overrun_by_one(TimePoint now) const {
+std::optional<Duration> TurnClient::overrun_by_one(TimePoint now) {
   if (meter_.in_flight() != 1) return std::nullopt;
   return meter_.overrun_by_one(turn_.look() == TurnState::busy_asked, now);
 }
@@ -149,7 +149,7 @@ std::optional<Duration> TurnClient::overrun_by_one(TimePoint now) const {
 /// Tells policies that look ahead for which commands the turn is wanted.
 void TurnClient::publish_next(const Offer& next) {
   if (promise_ == nullptr) return;
-  const Duration cost = meter_.expected(next.kind).value_or(Duration(0));
+  const Duration cost = meter_.history().estimate(next.kind).value_or(Duration(0));
   // Relaxed: ordered by the state that follows.
   promise_->next_cost_ns.store(static_cast<std::uint64_t>(cost.count()), std::memory_order_relaxed);
 }

@@ -62,7 +62,7 @@ class TurnClient {
   std::optional<std::uint64_t> slicing_floor() const;
   /// How long one command has kept the device from others, if that is longer than a slice and only it is
   /// issued.
-  std::optional<Duration> overrun_by_one(TimePoint now) const;
+  std::optional<Duration> overrun_by_one(TimePoint now);
 
   /// Until when a grant is likely to come, so that it is worth being awake for it.
   std::optional<TimePoint> due_until() const { return due_until_; }

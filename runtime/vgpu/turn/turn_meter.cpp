@@ -208,7 +208,8 @@ std::optional<slicing::Slice> TurnMeter::room() const {
   return slicing::Slice{settings_.slice, settings_.slice};
 }
 
-std::optional<Duration> TurnMeter::overrun_by_one(bool asked, TimePoint now) const {
+std::optional<Duration> TurnMeter::overrun_by_one(bool asked, TimePoint now) {
+  leave_out_pauses();
   if (in_flight_ != 1) return std::nullopt;
   if (contended() ? run_commands_ != 1 : !asked) return std::nullopt;
   const Duration held = now - (contended() ? run_began_ : last_completion_);

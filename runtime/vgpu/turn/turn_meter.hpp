@@ -85,9 +85,6 @@ class TurnMeter {
   void ran(std::uint64_t started, std::uint64_t ended);
   /// `commands` issued ones, `launches` kernel launches among them, have ended.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
-  /// Leaves out the time for which the dispatcher has stopped this process since the last call. Also done by
-  /// issued(), completed() and end().
-  void leave_out_pauses();
   /// Of a contended turn in which nothing is under way: the issued commands are measured.
   void close_run();
   /// Of a contended turn: the slice is used up. The plan counts the measured runs; the pauses between them
@@ -111,26 +108,30 @@ class TurnMeter {
   /// How many commands may go by unobserved, so that the next completion still comes in time.
   std::uint64_t observe_every() const;
 
-  /// One of the commands reported by completed() was a part of a launch; or moved so many bytes. Statistics.
-  void ended_part() { publish(turn_.slices, ++slices_); }
-  void moved(std::uint64_t bytes) { publish(turn_.bytes, bytes_ += bytes); }
+  /// Statistics: of the commands reported by completed(), so many were parts of a launch, and so many bytes
+  /// were moved.
+  void count(std::uint64_t parts, std::uint64_t bytes) {
+    publish(turn_.slices, slices_ += parts);
+    publish(turn_.bytes, bytes_ += bytes);
+  }
 
   // ---- for commands that are cut
 
   /// A launch has run whole, and took at most this. In lone turns nothing better is known. With this, the
   /// short launches of a program that was alone so far are not measured in parts when others come.
   void ran_whole(sched::CommandKind kind, Duration at_most);
-  /// The time that a command took in all its parts.
-  void ran_in_parts(sched::CommandKind kind, Duration used) { history_.sampled(kind, used); }
-  /// The time that is expected of a command of this kind, from however few samples.
-  std::optional<Duration> expected(sched::CommandKind kind) const { return history_.estimate(kind); }
+  /// The time that a command took in all its parts is a sample for it.
+  sched::CommandHistory& history() { return history_; }
+  const sched::CommandHistory& history() const { return history_; }
   /// How long a part may be now; nothing while the tenant has the device to itself.
   std::optional<slicing::Slice> room() const;
   /// How long one command has kept the device from others, if that is longer than a slice and only it is
   /// issued. `asked`: the turn is asked for.
-  std::optional<Duration> overrun_by_one(bool asked, TimePoint now) const;
+  std::optional<Duration> overrun_by_one(bool asked, TimePoint now);
 
  private:
+  /// Leaves out the time for which the dispatcher has stopped this process since the last call.
+  void leave_out_pauses();
   Duration in_turn() const { return last_completion_ - turn_began_; }
   void charge_so_far(TimePoint now);
   void publish_used(Duration used);

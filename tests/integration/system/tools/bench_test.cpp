@@ -126,13 +126,6 @@ TEST_F(Experiments, UtilisationBesideASleeperIsTabledAndDrawn) {
   expect_figure_of({">fair<", ">fair-paper<", ">fair-paper-idle<"});
 }
 
-TEST_F(Experiments, SharesOfTenantsWithPromisesAreTabled) {
-  const auto rows = rows_of({"promises", "--windows", "1"});
-  ASSERT_EQ(rows.size(), 8U);
-  EXPECT_EQ(rows[0], "condition,tenant,promised,median,lowest,highest,missed");
-  EXPECT_TRUE(rows[1].starts_with("max 30 % alone,low,30,")) << rows[1];
-}
-
 TEST_F(Experiments, HowSteadyTheMachineIsIsTabledAndDrawn) {
   const auto rows = rows_of({"steadiness"});
   ASSERT_EQ(rows.size(), 3U);

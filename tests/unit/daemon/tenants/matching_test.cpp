@@ -1,8 +1,8 @@
 // The rules that decide a process' tenant, and that nobody gets around them.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/tenants/matching.hpp"
-#include "runtime/daemon/tenants/peer_process.hpp"
+#include "runtime/daemon/tenants/peers/matching.hpp"
+#include "runtime/daemon/tenants/peers/peer_process.hpp"
 #include "tests/unit/daemon/tenants/users.hpp"
 
 namespace fairgv::daemon {

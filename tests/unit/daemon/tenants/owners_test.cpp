@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "runtime/daemon/tenants/owners.hpp"
+#include "runtime/daemon/tenants/peers/owners.hpp"
 #include "tests/harness/seed.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/unit/daemon/tenants/users.hpp"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/daemon/tenants/peer_process.hpp"
+#include "runtime/daemon/tenants/peers/peer_process.hpp"
 #include "tests/harness/temporary_folder.hpp"
 
 namespace fairgv::daemon {

@@ -1,7 +1,7 @@
 // TimeGraph in the registry of tenants: the specification's entries, and admission control of their reserves.
 #include <gtest/gtest.h>
 
-#include "runtime/daemon/tenants/tenants.hpp"
+#include "runtime/daemon/tenants/tenant_reserves.hpp"
 #include "sched/policies/timegraph/spec.hpp"
 
 namespace fairgv::daemon {
@@ -26,7 +26,7 @@ TenantRules with_spec(const std::string& lines, Share limit = sched::kWholeDevic
 
 TenantRegistry registry_with(const TenantRules& rules) {
   TenantRegistry registry(rules);
-  registry.admit_reserves(true);
+  TenantReserves(registry).admit(true);
   return registry;
 }
 
@@ -124,14 +124,14 @@ TEST(TenantReserves, IfSoConfiguredOneThatDoesNotFitBecomesBackgroundWithTheLowe
 TEST(TenantReserves, WhereNoDeviceHasThePolicyNoReserveIsRefused) {
   TenantRegistry registry(with_spec("a:PRT:PE:1:60:100\nb:PRT:PE:1:60:100\nc:PRT:PE:1:30:100\n"));
   for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(registry.join(name, kApplicant, {})) << name;
-  const auto lost = registry.admit_reserves(true);
+  const auto lost = TenantReserves(registry).admit(true);
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_EQ(lost[0],
             "tenant 'b' cannot have a reserve of 60us/100us (60%): 40% is left of the 100% that reserves may "
             "have (limit in [timegraph]): it has the Background reserve now");
   EXPECT_FALSE(registry.find("a")->in_background) << "it came first";
   EXPECT_FALSE(registry.find("c")->in_background) << "it fits beside";
-  EXPECT_TRUE(registry.admit_reserves(false).empty());
+  EXPECT_TRUE(TenantReserves(registry).admit(false).empty());
   EXPECT_FALSE(registry.find("b")->in_background);
 }
 
@@ -145,7 +145,7 @@ TEST(TenantReserves, ATenantWithAReserveKeepsItWhenAllAreTriedAgainAndThroughARe
   ASSERT_TRUE(registry.join("b", kApplicant, {}));
   ASSERT_TRUE(registry.join("a", kApplicant, {}));
   ASSERT_TRUE(registry.find("a")->in_background) << "b has taken its place, though a came first once";
-  EXPECT_TRUE(registry.admit_reserves(true).empty());
+  EXPECT_TRUE(TenantReserves(registry).admit(true).empty());
   EXPECT_TRUE(registry.find("a")->in_background);
   EXPECT_FALSE(registry.find("b")->in_background);
 
@@ -155,7 +155,7 @@ TEST(TenantReserves, ATenantWithAReserveKeepsItWhenAllAreTriedAgainAndThroughARe
   TenantRegistry::Applicant goes_on = kApplicant;
   goes_on.runs_already = true;
   for (const char* name : {"a", "b", "b"}) ASSERT_TRUE(next.join(name, goes_on, {}));
-  EXPECT_TRUE(next.admit_reserves(true).empty());
+  EXPECT_TRUE(TenantReserves(next).admit(true).empty());
   EXPECT_TRUE(next.find("a")->in_background);
   EXPECT_FALSE(next.find("b")->in_background);
 }
@@ -164,12 +164,12 @@ TEST(TenantReserves, ANewSpecificationHoldsForTenantsThatRun) {
   TenantRegistry registry = registry_with(with_spec("a:PRT:PE:1:60:100\nb:PRT:PE:1:30:100\n"));
   for (const char* name : {"a", "b"}) ASSERT_TRUE(registry.join(name, kApplicant, {}));
   registry.configure(with_spec("a:PRT:PE:1:20:100\nb:HT:none:9:-:-\n"));
-  EXPECT_TRUE(registry.admit_reserves(true).empty());
+  EXPECT_TRUE(TenantReserves(registry).admit(true).empty());
   EXPECT_EQ(attributes(registry, "a").timegraph_reserve(), (Reservation{20us, 100us}));
   EXPECT_TRUE(attributes(registry, "b").timegraph_reserve().empty());
   EXPECT_EQ(attributes(registry, "b").timegraph.priority, 9);
   registry.configure(with_spec("a:PRT:PE:1:20:100\nb:PRT:PE:1:30:100\n", Share{400'000}));
-  EXPECT_EQ(registry.admit_reserves(true).size(), 1U);
+  EXPECT_EQ(TenantReserves(registry).admit(true).size(), 1U);
   EXPECT_TRUE(registry.find("b")->in_background) << "b came last";
 }
 
@@ -177,17 +177,17 @@ TEST(TenantReserves, TenantsAreInFrontUntilOthersAre) {
   TenantRegistry registry = registry_with(with_spec("a:PRT:none:*:-:-\n"));
   ASSERT_TRUE(registry.join("a", kApplicant, {}));
   ASSERT_TRUE(registry.join("b", kApplicant, {}));
-  const auto changed = registry.bring_to_front({"a", "late"});
+  const auto changed = TenantReserves(registry).bring_to_front({"a", "late"});
   ASSERT_EQ(changed.size(), 1U);
   EXPECT_TRUE(changed[0].attributes.timegraph.foreground);
   EXPECT_TRUE(attributes(registry, "a").timegraph.foreground);
   EXPECT_FALSE(attributes(registry, "b").timegraph.foreground);
   ASSERT_TRUE(registry.join("late", kApplicant, {}));
   EXPECT_TRUE(attributes(registry, "late").timegraph.foreground);
-  EXPECT_EQ(registry.bring_to_front({"b"}).size(), 3U);
+  EXPECT_EQ(TenantReserves(registry).bring_to_front({"b"}).size(), 3U);
   EXPECT_FALSE(attributes(registry, "a").timegraph.foreground);
   EXPECT_TRUE(attributes(registry, "b").timegraph.foreground);
-  EXPECT_TRUE(registry.bring_to_front({"b"}).empty()) << "nothing has changed";
+  EXPECT_TRUE(TenantReserves(registry).bring_to_front({"b"}).empty()) << "nothing has changed";
 }
 
 }  // namespace

@@ -205,14 +205,14 @@ TEST(Tenants, AProgramsWishEndsWithItThoughItsWorkerIsStillDying) {
   ASSERT_TRUE(registry.set("alice", {.weight = 7}, 0, kAdministrator));
   ASSERT_TRUE(registry.join("alice", {kAlice}, {}));
   registry.retire(first->id);
-  EXPECT_EQ(registry.memory_limit("alice", kCapacity), 4096U) << "the other one still runs";
+  EXPECT_EQ(registry.memory_bounds("alice", kCapacity).limit, 4096U) << "the other one still runs";
   EXPECT_EQ(weight_of(*registry.find(first->id)), 7U);
 
   registry.retire(first->id);
   EXPECT_FALSE(registry.set("alice", {.weight = 9}, 0, kAdministrator))
       << "there is no running program to give the weight to";
   EXPECT_EQ(weight_of(registry.join("alice", {kAlice}, {})), 1U);
-  EXPECT_EQ(registry.memory_limit("alice", kCapacity), kCapacity);
+  EXPECT_EQ(registry.memory_bounds("alice", kCapacity).limit, kCapacity);
   EXPECT_EQ(registry.find(first->id)->sessions, 3U);
   registry.leave(first->id);
   registry.leave(first->id);
@@ -255,7 +255,7 @@ TEST(Tenants, HaveTheClassOfTheirRuleWhileTheyRun) {
   const TenantRegistry::Applicant golden{.uid = kAlice, .assigned = true, .class_name = "gold"};
   const auto tenant = registry.join("a", golden, {.weight = 3});
   EXPECT_EQ(weight_of(tenant), 8U);
-  EXPECT_EQ(registry.memory_limit("a", kCapacity), 500U);
+  EXPECT_EQ(registry.memory_bounds("a", kCapacity).limit, 500U);
   EXPECT_TRUE(registry.join("a", golden, {}));
   EXPECT_FALSE(registry.join("a", golden, {})) << "the class has a limit of sessions";
   rules.classes["gold"].weight = 4;
@@ -265,7 +265,7 @@ TEST(Tenants, HaveTheClassOfTheirRuleWhileTheyRun) {
   end(registry, tenant->id);
   EXPECT_EQ(weight_of(registry.join("a", {kAlice}, {.weight = 3})), 3U)
       << "without the rule there is no class";
-  EXPECT_EQ(registry.memory_limit("a", kCapacity), kCapacity);
+  EXPECT_EQ(registry.memory_bounds("a", kCapacity).limit, kCapacity);
 }
 
 TEST(Tenants, OfADaemonBeforeAreTakenOverWhateverTheRulesNowSay) {

@@ -1,4 +1,4 @@
-#include "runtime/daemon/tenants/matching.hpp"
+#include "runtime/daemon/tenants/peers/matching.hpp"
 
 #include <fnmatch.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/daemon/config/metrics_address.hpp"
+#include "runtime/daemon/config/values/metrics_address.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

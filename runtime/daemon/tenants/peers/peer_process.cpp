@@ -1,4 +1,4 @@
-#include "runtime/daemon/tenants/peer_process.hpp"
+#include "runtime/daemon/tenants/peers/peer_process.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "runtime/base/handle.hpp"
-#include "runtime/daemon/tenants/user_tenant.hpp"
+#include "runtime/daemon/tenants/peers/user_tenant.hpp"
 
 namespace fairgv::daemon {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/daemon/config/memory.hpp"
+#include "runtime/daemon/config/values/memory.hpp"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "runtime/daemon/config/devices_wanted.hpp"
+#include "runtime/daemon/config/values/devices_wanted.hpp"
 
 #include <bit>
 #include <optional>

@@ -6,7 +6,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
-#include "runtime/daemon/tenants/matching.hpp"
+#include "runtime/daemon/tenants/peers/matching.hpp"
 
 namespace fairgv::daemon {
 

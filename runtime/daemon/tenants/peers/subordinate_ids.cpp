@@ -1,4 +1,4 @@
-#include "runtime/daemon/tenants/subordinate_ids.hpp"
+#include "runtime/daemon/tenants/peers/subordinate_ids.hpp"
 
 #include <algorithm>
 #include <charconv>

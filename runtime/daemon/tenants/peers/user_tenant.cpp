@@ -1,4 +1,4 @@
-#include "runtime/daemon/tenants/user_tenant.hpp"
+#include "runtime/daemon/tenants/peers/user_tenant.hpp"
 
 #include <charconv>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "runtime/daemon/config/timegraph_spec.hpp"
+#include "runtime/daemon/config/values/timegraph_spec.hpp"
 
 #include <filesystem>
 

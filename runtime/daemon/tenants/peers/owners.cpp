@@ -1,4 +1,4 @@
-#include "runtime/daemon/tenants/owners.hpp"
+#include "runtime/daemon/tenants/peers/owners.hpp"
 
 #include <spdlog/spdlog.h>
 

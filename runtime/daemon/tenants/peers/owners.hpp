@@ -20,7 +20,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "runtime/daemon/tenants/subordinate_ids.hpp"
+#include "runtime/daemon/tenants/peers/subordinate_ids.hpp"
 
 namespace fairgv::daemon {
 
