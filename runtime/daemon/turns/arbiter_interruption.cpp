@@ -42,13 +42,16 @@ void Arbiter::go_on(Time now) {
     policy_->begin(place.tenant, now);
   }
   plan_review(now);
+  // While its worker ran beside the other, it may have ended its turn.
+  if (const State state = place.state(); state == State::idle || state == State::wanting) {
+    return end_turn(place, state, now);
+  }
   TurnInProgress& turn = *device_.turn;
   if (place.suspended) turn.ends = now;
   const auto next = device_.line.empty() ? sched::Decision{} : policy_->next(now);
   if (next.turn && next.turn->tenant != place.tenant) return contend(next.turn->tenant, now);
   if (!device_.line.empty() || place.suspended) return reclaim_turn(now);
   if (turn.must_end) deadline_ = turn.ends.value_or(now + turn.slice + kPatience);
-  look_at_holder(place, now);  // while its worker ran beside the other, it may have ended its turn
 }
 
 void Arbiter::let_go(Time now) {
