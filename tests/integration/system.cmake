@@ -128,7 +128,7 @@ if(xcb_FOUND)
   target_sources(system_timegraph_test PRIVATE system/tools/focus_test.cpp)
   target_link_libraries(system_timegraph_test PRIVATE PkgConfig::xcb)
 endif()
-add_dependencies(system_timegraph_test fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
+add_dependencies(system_timegraph_test opencl_flood fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
 gtest_discover_tests(system_timegraph_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # Service levels and oversold devices; for the same reason.

@@ -121,7 +121,15 @@ struct Focus : System {
     });
   }
   pid_t program_of(const std::string& name) { return tenant(name)["sessions"][0]["pid"]; }
-  std::uint64_t launches(const std::string& name) { return tenant(name)["launches"]; }
+  std::uint64_t launches(const std::string& name) {
+    const auto found = tenant(name);
+    return found.contains("launches") ? found["launches"].get<std::uint64_t>() : 0;
+  }
+  harness::Child start_flood(const std::string& name) {
+    auto child = harness::Child::start(tenancy->tenant(name, 1, {harness::beside("opencl_flood"), "sleeps"}));
+    EXPECT_TRUE(child);
+    return std::move(child).value();
+  }
 
   XServer server;
   std::optional<Desktop> desktop;
@@ -129,9 +137,11 @@ struct Focus : System {
 };
 
 TEST_F(Focus, TheTenantOfTheWindowInFrontHasPriorityUntilAnotherIs) {
-  auto a = start_long_program("a");
-  auto b = start_long_program("b");
-  ASSERT_TRUE(progresses(a) && progresses(b));
+  // Programs with hundreds of kernels in their queues: the one behind does not get the device because the
+  // other lacks a processor.
+  auto a = start_flood("a");
+  auto b = start_flood("b");
+  ASSERT_TRUE(eventually([&] { return launches("a") > 0 && launches("b") > 0; }));
   const auto window_a = desktop->open_window(program_of("a"));
   const auto window_b = desktop->open_window(program_of("b"));
   desktop->activate(window_a);
@@ -144,13 +154,15 @@ TEST_F(Focus, TheTenantOfTheWindowInFrontHasPriorityUntilAnotherIs) {
     in_front += launches(name) - before;
     behind += launches(other) - other_before;
   };
-  look("a", "b");
-  desktop->activate(window_b);
-  ASSERT_TRUE(only_in_front("b"));
-  look("b", "a");
-  // The one behind runs whenever the other has nothing ready, which is often where both lack processors.
-  // Without priority each would have half, as one of them is in front as often as the other.
-  EXPECT_GT(2 * in_front, 3 * behind) << in_front << " and " << behind;
+  for (int i = 0; i < 2; ++i) {
+    desktop->activate(window_a);
+    ASSERT_TRUE(only_in_front("a"));
+    look("a", "b");
+    desktop->activate(window_b);
+    ASSERT_TRUE(only_in_front("b"));
+    look("b", "a");
+  }
+  EXPECT_GT(in_front, 2 * behind) << in_front << " and " << behind;
   desktop->activate(XCB_WINDOW_NONE);
   EXPECT_TRUE(only_in_front("nobody"));
   desktop->activate(window_a);
@@ -165,8 +177,9 @@ TEST_F(Focus, TheTenantOfTheWindowInFrontHasPriorityUntilAnotherIs) {
   const auto finished = harness::finish(std::move(command));
   EXPECT_EQ(finished.status, 0) << joined(finished);
   EXPECT_EQ(finished.lines,
-            (std::vector<std::string>{"in front: a", "in front: b", "in front: nobody", "in front: a",
-                                      "in front: nobody", "in front: b", "in front: nobody"}));
+            (std::vector<std::string>{"in front: a", "in front: b", "in front: a", "in front: b",
+                                      "in front: nobody", "in front: a", "in front: nobody", "in front: b",
+                                      "in front: nobody"}));
 }
 
 TEST_F(Focus, ProgramsOfATerminalAreInFrontWithItAlsoThoseThatStartLater) {
