@@ -52,8 +52,8 @@ using TurnObserver = std::function<void(std::size_t device, const DeviceOutcome&
 /// Throws std::invalid_argument for an unknown policy or an invalid weight.
 SimulationResult simulate(const SimulationSettings& settings, const TurnObserver& after_turn = {});
 
-/// The share of a device that each tenant is entitled to: its guarantee, and by weight a part of the rest, but
-/// never more than its ceiling, nor than it could use alone. What it leaves goes to the others by weight
+/// The share of a device that each tenant is entitled to: its guarantee, and by weight a part of the rest,
+/// but never more than its ceiling, nor than it could use alone. What it leaves goes to the others by weight
 /// (sched/water_level.hpp).
 std::vector<double> entitled_shares(const std::vector<TenantSpec>& tenants);
 

@@ -34,7 +34,7 @@ struct DispatchedSession {
   session::TurnPage* turns = nullptr;         // device i of the worker at index i
   session::TurnPromises* promises = nullptr;  // the same; null: an earlier release began the session
   ring::SegmentHeader* header = nullptr;
-  int knock_fd = -1;     // the eventfd; it stays the caller's
+  int knock_fd = -1;      // the eventfd; it stays the caller's
   DeviceView devices{};   // the devices that the session's worker sees; hidden ones count for nothing
   WorkerHandle worker{};  // used by the loop's thread
   bool suspended = false;

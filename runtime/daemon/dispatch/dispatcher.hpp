@@ -111,8 +111,8 @@ class Dispatcher {
   /// The time at which expire() is to be called, if nothing happens before. None while no session waits.
   std::optional<Time> deadline() const { return arbiter_.deadline(); }
   void expire(Time now) { arbiter_.expire(now); }
-  /// The same at a tick of the host, which tells the policy of these tenants first; unknown tenants are passed
-  /// over. At any time; the policy says how often it wants that (sched::HostInterest).
+  /// The same at a tick of the host, which tells the policy of these tenants first; unknown tenants are
+  /// passed over. At any time; the policy says how often it wants that (sched::HostInterest).
   void expire(std::span<const HostTold> tick, Time now);
 
   /// The time at which the turn in progress should end by itself, if other sessions, but not many, wait for
