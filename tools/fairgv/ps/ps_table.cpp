@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tools/fairgv/promises.hpp"
 #include "tools/fairgv/ps/device_lines.hpp"
 #include "tools/fairgv/ps/long_commands.hpp"
 #include "tools/fairgv/ps/oversold.hpp"
