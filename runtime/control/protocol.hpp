@@ -233,7 +233,7 @@ struct Report {
     std::optional<TimeGraphTask> timegraph{};  // if a device has the policy of that name
     std::uint32_t host_weight = 0;             // cpu.weight of its programs; 0: an older daemon
 
-    /// What is due to it of the device.
+    /// The share of the device that is due to it.
     double due(std::size_t device) const {
       return device < use.size() && use[device].entitled_share >= 0 ? use[device].entitled_share
                                                                     : ideal_share;

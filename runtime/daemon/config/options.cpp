@@ -561,7 +561,7 @@ const std::vector<SingleSection>& single_sections() {
       {"metrics", "What Prometheus is told (see Metrics).", metrics_options()},
       {"usage", "What is kept of what tenants have used (see The usage store).", usage_options()},
       {"tenants", "All tenants.", tenants_options()},
-      {"timegraph", "What counts on devices with `policy = \"timegraph\"` (see TimeGraph).",
+      {"timegraph", "Priorities and reserves on devices with `policy = \"timegraph\"` (see TimeGraph).",
        timegraph_options()},
   };
   return kSections;

@@ -123,7 +123,7 @@ class DeviceDispatchers {
   void go_by_rule(std::uint32_t device, const DeviceRule& before, Time now);
   void join(const DispatchedSession& session, Time now);
   static Dispatcher::SessionPages pages(const DispatchedSession& session, std::size_t device);
-  /// What is due to tenants of one device.
+  /// The shares of one device that are due to tenants.
   struct Dues {
     Entitlement entitlement{};
     std::unordered_map<TenantId, std::uint32_t> members{};  // by tenant: sessions that may run there

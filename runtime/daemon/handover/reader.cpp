@@ -106,7 +106,7 @@ TenantBooks books_from(JsonFields fields, JsonFields& whole) {
   return books;
 }
 
-/// What it has of devices that are oversold; an older daemon sold nothing.
+/// The parts of oversold devices that it has; an older daemon sold nothing.
 std::vector<Holding> holdings_from(JsonFields& fields) {
   std::vector<Holding> holdings;
   if (!fields.has("holdings")) return holdings;

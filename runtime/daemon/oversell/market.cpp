@@ -14,7 +14,7 @@ Market::Time next_second(Market::Time now) {
   return Market::Time(kPeriod * (now.time_since_epoch() / kPeriod + 1));
 }
 
-/// What the tenant did in each of so many seconds; totals never go down.
+/// The work that the tenant did in each of so many seconds; totals never go down.
 Observation between(const TenantReading& before, const TenantReading& now, std::int64_t seconds) {
   return {now.id, std::max(now.device_time - before.device_time, Duration(0)) / seconds,
           (now.units - std::min(before.units, now.units)) / static_cast<std::uint64_t>(seconds)};
