@@ -56,7 +56,8 @@ class DispatchLooks {
   /// Whether a device has this policy, or would have it if it were there.
   bool goes_by(std::string_view policy);
   SessionLook session(SessionId id);
-  /// The facts that the overselling of one device goes by, until now; the device is the first that is its hardware.
+  /// The facts that the overselling of one device goes by, until now; the device is the first that is its
+  /// hardware.
   DeviceReading reading(std::uint32_t device);
   /// Whether any device runs on the host's processors: then the sessions' use of the processors is to be
   /// charged (DispatchLoop::account_processors()).
