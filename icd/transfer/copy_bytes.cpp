@@ -22,15 +22,22 @@ bool loads_wait_for_stores(const std::byte* to, const std::byte* from) {
   return distance > 0 && distance < 64;
 }
 
+/// Both addresses may be the program's own: a buffer's memory that it has mapped, and a pointer into it.
+bool overlap(const std::byte* to, const std::byte* from, std::uint64_t bytes) {
+  const auto a = reinterpret_cast<std::uintptr_t>(to);
+  const auto b = reinterpret_cast<std::uintptr_t>(from);
+  return (a > b ? a - b : b - a) < bytes;
+}
+
 }  // namespace
 
 void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) {
   std::uint64_t left = bytes;
-  if (bytes < kLarge && loads_wait_for_stores(to, from)) {
+  if (bytes < kLarge && loads_wait_for_stores(to, from) && !overlap(to, from, bytes)) {
     // Downwards, the next loads are never just above the last stores.
     for (; left >= kBlock; left -= kBlock) std::memcpy(to + left - kBlock, from + left - kBlock, kBlock);
   }
-  std::memcpy(to, from, left);
+  std::memmove(to, from, left);
 }
 
 }  // namespace fairgv::icd

@@ -1,4 +1,4 @@
-// memcpy with a faster path for a case in which memcpy is slow.
+// memmove with a faster path for a case in which memmove is slow.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace fairgv::icd {
 
-/// Copies `bytes` bytes between places that do not overlap.
+/// Copies `bytes` bytes. The places may overlap: `to` gets what `from` held before.
 void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes);
 
 }  // namespace fairgv::icd

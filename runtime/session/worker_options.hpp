@@ -1,7 +1,7 @@
 // The options that the daemon gives a worker at its start: one struct, with each default in one place, handed
 // over as one JSON object in an inherited memory file (`fairgv-vgpu --options-fd N`).
 //
-// The fields of WorkerTuning have rows in daemon/config/options.cpp, with their ranges. The configuration
+// The fields of WorkerTuning have rows in daemon/config/options/, with their ranges. The configuration
 // holds them in this struct, too, so a new one needs its field, its row, and its line in each_field().
 #pragma once
 

@@ -1,7 +1,7 @@
 // The table of all options of the daemon's configuration. A key without a row here is unknown.
 //
-// A new option is a row in config/options.cpp; a new section is a row of single_sections(), and a line of the
-// manual's prose if it needs one. Then write the manual anew (tests/unit/daemon/config/manual_test.cpp).
+// A new option is a row in a file of config/options/; a new section is a row of single_sections(), and a line
+// of the manual's prose if it needs one. Then write the manual anew (tests/unit/daemon/config/manual_test.cpp).
 #pragma once
 
 #include "runtime/daemon/config/config.hpp"

@@ -114,10 +114,17 @@ CommandTimes CompletionBoard::times(wire::EventId event) const {
           read(slot.completed)};
 }
 
+/// Keeps the bit that says whether a thread waits: of an access that this process ends, the worker writes the
+/// end, too, and would take the slot's last waiter for the access's own.
 void CompletionBoard::set(wire::EventId event, std::int32_t status) {
-  // Release: pairs with the acquire in slot_status().
-  slots_[event.index()].state.store(SlotState::make(event.generation(), status), std::memory_order_release);
-  ring::ring(segment_.header().completion_bell);
+  std::atomic<std::uint64_t>& state = slots_[event.index()].state;
+  std::uint64_t before = state.load(std::memory_order_relaxed);
+  // Release: pairs with the acquire in slot_status(). Acquire: pairs with the waiter, which takes kQuiet back.
+  while (!state.compare_exchange_weak(
+      before, SlotState::make(event.generation(), status) | (before & SlotState::kQuiet),
+      std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  }
+  if ((before & SlotState::kQuiet) == 0) ring::ring(segment_.header().completion_bell);
 }
 
 }  // namespace fairgv::session

@@ -66,7 +66,8 @@ class CompletionBoard {
   /// Valid once status() has been seen to be CL_COMPLETE.
   CommandTimes times(wire::EventId event) const;
 
-  /// For user events, whose status the application sets. Wakes the threads that wait.
+  /// For user events, whose status the application sets, and for accesses, which this process ends. Wakes the
+  /// threads that wait.
   void set(wire::EventId event, std::int32_t status);
 
  private:

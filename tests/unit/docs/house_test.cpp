@@ -20,9 +20,6 @@ constexpr std::size_t kMostFilesInAFolder = 25;
 constexpr std::size_t kMostLines = 400;
 constexpr std::size_t kMostCharacters = 120;
 
-/// Tables, whose length is the number of their entries.
-const std::set<std::string> kTables{"runtime/daemon/config/options.cpp"};
-
 const std::vector<std::string> kSources{".cpp", ".hpp", ".h", ".cu", ".cuh", ".inc"};
 
 /// A room of the table: a folder, and the folders that it may include.
@@ -172,7 +169,6 @@ TEST(House, FilesAreOneIdeaLong) {
   for (const fs::path& file : files_ending(kSources)) {
     const std::string text = text_of(file);
     const auto count = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-    if (kTables.contains(in_tree(file))) continue;
     EXPECT_LE(count, kMostLines) << in_tree(file);
   }
 }

@@ -117,6 +117,20 @@ TEST(CopyBytes, CopiesAllBytesAndNoOthers) {
   }
 }
 
+// A program may write into a buffer from a pointer into that buffer's mapped memory.
+TEST(CopyBytes, CopiesBetweenPlacesThatOverlap) {
+  constexpr std::size_t kBytes = 5000;
+  std::vector<std::byte> before(3 * kBytes);
+  for (std::size_t i = 0; i < before.size(); ++i) before[i] = static_cast<std::byte>(i * 31 + i / 256);
+  for (const std::ptrdiff_t shift : {1, 63, 64, 300, 4097, 4999, -1, -63, -64, -300, -4095, -4090, -4999}) {
+    std::vector<std::byte> bytes = before;
+    copy_bytes(bytes.data() + kBytes + shift, bytes.data() + kBytes, kBytes);
+    std::vector<std::byte> wanted = before;
+    std::copy_n(before.data() + kBytes, kBytes, wanted.data() + kBytes + shift);
+    EXPECT_EQ(wanted, bytes) << "shift " << shift;
+  }
+}
+
 TEST(CopyBytes, CopiesWhatIsTooLargeForCaches) {
   constexpr std::size_t kBytes = (std::size_t{16} << 20) + 77;
   std::vector<std::byte> from(kBytes + 64);

@@ -186,6 +186,25 @@ TEST_F(ClientSessionTest, AWaitShowsItsCallAndItsBeginning) {
   }
 }
 
+// Otherwise the worker, which also writes the end of an access, would record the slot's last wait once more.
+TEST_F(ClientSessionTest, AnEndThatTheProgramSetsLeavesTheSlotQuietUnlessAThreadWaits) {
+  session->events().use_quiet_slots();
+  const auto is_quiet = [&](wire::EventId event) {
+    return (worker->slot(event).state.load() & ring::SlotState::kQuiet) != 0;
+  };
+  const auto alone = session->events().acquire();
+  session->events().set(alone, kComplete);
+  EXPECT_TRUE(is_quiet(alone));
+  EXPECT_EQ(session->wait(alone), kComplete);
+
+  const auto awaited = session->events().acquire();
+  std::thread waiter([&] { EXPECT_EQ(session->wait(awaited), kComplete); });
+  while (is_quiet(awaited)) std::this_thread::yield();
+  session->events().set(awaited, kComplete);
+  waiter.join();
+  EXPECT_FALSE(is_quiet(awaited));
+}
+
 TEST_F(ClientSessionTest, AWaiterThatIsSwitchedInAndOutAgainMissesNoEnd) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {

@@ -1,0 +1,84 @@
+// [session], [worker], [opencl] and [cuda].
+#include <iterator>
+
+#include "runtime/daemon/config/options/fields.hpp"
+#include "runtime/daemon/config/options/sections.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::daemon {
+namespace {
+
+constexpr std::int64_t kMostObjects = 1 << 22;  // that a worker's table holds
+constexpr std::int64_t kMostCommands = 1 << 24;
+constexpr std::uint64_t kLeastSharedMemory = std::uint64_t{64} << 20;
+constexpr std::size_t kMostReadable = 64;
+constexpr std::uint64_t kLeastWorkerMemory = std::uint64_t{64} << 20;  // a driver with its compiler
+constexpr std::uint64_t kMostWorkerMemory = std::uint64_t{1} << 50;
+
+}  // namespace
+
+ConfigOptions<Config> session_options() {
+  const auto in = [](auto member) { return within(&Config::session, field(member)); };
+  return {
+      {{"objects", IntegerType{1, kMostObjects}, "", Applies::new_programs, "", "OpenCL objects."},
+       tuning(&session::WorkerTuning::objects)},
+      {{"commands", IntegerType{1, kMostCommands}, "", Applies::new_programs, "",
+        "Commands that wait for something only the program itself can do."},
+       tuning(&session::WorkerTuning::commands)},
+      {{"shared_memory", BytesType{kLeastSharedMemory, kMostSharedMemory}, "", Applies::new_programs,
+        "the machine's memory, at most 64 GiB", "The memory that the program and its worker share."},
+       in(&SessionRule::shared_memory)},
+      {{"driver_messages", TruthType{}, "", Applies::new_programs, "",
+        "Print on the program's standard error what its driver says on its own: warnings, remarks on builds. "
+        "They are in the daemon's log either way. `FAIRGV_DRIVER_MESSAGES=off` goes before it."},
+       in(&SessionRule::driver_messages)},
+  };
+}
+
+ConfigOptions<Config> worker_options() {
+  const auto in = [](auto member) { return within(&Config::worker, field(member)); };
+  return {
+      {{"mount_view", ChoiceType{{"private", "shared"}}, "", Applies::new_programs, "",
+        "What workers see of the file system: what drivers need, or what their users see."},
+       within(&Config::worker, words_field(&WorkerRule::private_view, "private", "shared"))},
+      {{"syscall_filter", TruthType{}, "", Applies::new_programs, "",
+        "Refuse system calls that no driver needs."},
+       in(&WorkerRule::syscall_filter)},
+      {{"core_dumps", TruthType{}, "", Applies::new_programs, "", "Write core files of workers that crash."},
+       in(&WorkerRule::core_dumps)},
+      {{"memory", BytesType{kLeastWorkerMemory, kMostWorkerMemory}, "", Applies::new_programs, "no limit",
+        "Private memory of a worker."},
+       in(&WorkerRule::memory)},
+      {{"readable", ListType{kMostReadable, is_folder_name, "absolute paths"}, "", Applies::new_programs,
+        "none", "More folders that workers see."},
+       in(&WorkerRule::readable)},
+      {{"cache", TextType{"an absolute path", is_folder_name}, "", Applies::new_programs,
+        "`/var/cache/fairgv` of root's daemon, else `~/.cache/fairgv`",
+        "Where drivers in workers keep what they compile, in a folder for each user."},
+       in(&WorkerRule::cache)},
+  };
+}
+
+ConfigOptions<Config> opencl_options() {
+  return {
+      {{"vendors", TextType{"an absolute path", is_folder_name}, "", Applies::new_programs, "",
+        "The folder with their `*.icd` files."},
+       field(&Config::vendors)},
+      {{"names", ChoiceType{{"fairgv", "driver"}}, "", Applies::new_programs, "",
+        "Whose names programs see: `FairGV on` the driver's platform, by the vendor `FairGV`, or the "
+        "driver's own, for programs that choose what they do by them. `FAIRGV_OPENCL_NAMES` in a program's "
+        "environment goes before it."},
+       words_field(&Config::driver_names, "driver", "fairgv")},
+  };
+}
+
+ConfigOptions<Config> cuda_options() {
+  return {
+      {{"library", TextType{"an absolute path", is_folder_name}, "", Applies::new_programs,
+        "NVIDIA's where the system keeps it, else FairGV's own software driver",
+        "The CUDA driver of the workers, a `libcuda.so.1`."},
+       field(&Config::cuda_library)},
+  };
+}
+
+}  // namespace fairgv::daemon
