@@ -7,6 +7,9 @@
 namespace fairgv::sched::oversell {
 namespace {
 
+/// "Some discrepancy is allowed".
+constexpr double kAllowedUnits = 1;
+
 Share part_of_period(Duration busy) {
   const auto ppm =
       static_cast<double>(busy.count()) / static_cast<double>(kPeriod.count()) * Share::kWholePpm;
@@ -31,12 +34,18 @@ const Load& Monitor::observe(const Observation& seen, Share cap) {
   load_.level = level();
   const double window = static_cast<double>(std::min(window_seconds(), units_.size()));
   const double missing = target_ - load_.level;
-  load_.shortfall = missing * window > 1 ? std::min(missing / target_, 1.0) : 0;
   load_.needed = needed_for_target(load_.used, load_.level);
+  load_.is_new = seconds_ < kNewFor;
+  starts_ = starts_ && !has_started(missing * window);
+  if (starts_) return load_;
+  load_.shortfall = missing * window > kAllowedUnits ? std::min(missing / target_, 1.0) : 0;
   remember(demands_, std::min(std::max(load_.used, load_.needed), initial_), kMemory);
   load_.demand = *std::max_element(demands_.begin(), demands_.end());
-  load_.is_new = seconds_ < kNewFor;
   return load_;
+}
+
+bool Monitor::has_started(double missing_units) const {
+  return target_ <= 0 || !load_.is_new || missing_units <= kAllowedUnits;
 }
 
 void Monitor::set_initial(Share initial, Share cap) {

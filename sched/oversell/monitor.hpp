@@ -12,6 +12,9 @@
 // - "Some discrepancy is allowed" (section 3.2): a level may be one unit short of the target, since a unit
 //   that ends after the second belongs to the next.
 // - A tenant is new for 10 seconds. Its needs are not known before, so all of its cap counts as used.
+// - A tenant with a target starts until its service first reaches the target, and no longer than it is new: it
+//   compiles and loads. Meanwhile its service is not broken, and its seconds are not remembered as demand: a
+//   unit or two beside the compiler say nothing about what a unit costs.
 // - Demand is remembered for 60 seconds: the largest share that was used or needed for the target.
 //
 // Pure logic; not thread-safe.
@@ -45,7 +48,7 @@ struct Load {
   double utilisation = 0;  // u_i; above 1 after an overrun
   double target = 0;       // units per second; 0: none
   double level = 0;        // units per second
-  double shortfall = 0;    // e_i / target, 0 to 1; 0: the target is reached, or there is none
+  double shortfall = 0;    // e_i / target, 0 to 1; 0: the target is reached, there is none, or it starts
   Share needed{};          // for the target, at what a unit costs now; at most `initial`
   Share demand{};          // the largest of `used` and `needed` lately, at most `initial`
   bool is_new = false;
@@ -84,6 +87,7 @@ class Monitor {
   const Load& load() const { return load_; }
 
  private:
+  bool has_started(double missing_units) const;
   std::size_t window_seconds() const;
   double level() const;
   Share needed_for_target(Share used, double level) const;
@@ -91,6 +95,7 @@ class Monitor {
   Share initial_;
   double target_;
   std::size_t seconds_ = 0;
+  bool starts_ = true;
   std::deque<std::uint64_t> units_;  // of the latest seconds
   std::deque<Share> demands_;
   Load load_;

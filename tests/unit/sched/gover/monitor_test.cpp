@@ -58,6 +58,28 @@ TEST(Monitor, DemandIsTheMostThatWasUsedOrNeededLately) {
   EXPECT_EQ(monitor.load().demand, part(10));
 }
 
+// While a program compiles and loads, a unit or two come at any price.
+TEST(Monitor, AStartIsNeitherABrokenServiceNorADemand) {
+  Monitor monitor(kA, part(50), 20, part(50));
+  EXPECT_EQ(monitor.observe({kA, 100ms, 0}, part(50)).shortfall, 0);
+  EXPECT_EQ(monitor.observe({kA, 100ms, 1}, part(50)).shortfall, 0);
+  monitor.observe({kA, 100ms, 20}, part(50));
+  for (std::size_t second = 3; second < Monitor::kNewFor; ++second)
+    monitor.observe({kA, 100ms, 20}, part(50));
+  EXPECT_FALSE(monitor.load().is_new);
+  EXPECT_EQ(monitor.load().demand, part(10));
+  EXPECT_GT(monitor.observe({kA, 100ms, 10}, part(50)).shortfall, 0) << "it has started";
+}
+
+TEST(Monitor, AStartLastsNoLongerThanATenantIsNew) {
+  Monitor monitor(kA, part(50), 20, part(50));
+  for (std::size_t second = 1; second < Monitor::kNewFor; ++second) {
+    EXPECT_EQ(monitor.observe({kA, 500ms, 5}, part(50)).shortfall, 0);
+  }
+  EXPECT_GT(monitor.observe({kA, 500ms, 5}, part(50)).shortfall, 0);
+  EXPECT_EQ(monitor.load().demand, part(50));
+}
+
 TEST(Monitor, OfANewTenantAllOfTheCapCountsAsUsed) {
   Monitor monitor(kA, part(50), 0, part(50));
   EXPECT_EQ(monitor.load().floor(), part(50));
