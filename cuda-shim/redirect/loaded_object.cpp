@@ -34,6 +34,14 @@ bool LoadedObject::contains(std::uintptr_t address) const {
   });
 }
 
+bool LoadedObject::has_code(std::uintptr_t address, std::size_t size) const {
+  return std::any_of(segments.begin(), segments.end(), [&](const Elf64_Phdr& segment) {
+    const std::uintptr_t offset = address - (base + segment.p_vaddr);
+    return segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && (segment.p_flags & PF_R) != 0 &&
+           offset <= segment.p_filesz && size <= segment.p_filesz - offset;
+  });
+}
+
 std::vector<LoadedObject> loaded_objects() {
   std::vector<LoadedObject> objects;
   ::dl_iterate_phdr(add_object, &objects);

@@ -20,6 +20,8 @@ struct LoadedObject {
   std::vector<Elf64_Phdr> segments;
 
   bool contains(std::uintptr_t address) const;
+  /// Whether all these bytes are code that is mapped from the file.
+  bool has_code(std::uintptr_t address, std::size_t size) const;
 };
 
 /// All of them, the program first. Takes the dynamic linker's lock for a moment.

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "cuda-shim/redirect/jump.hpp"
 
@@ -78,7 +79,8 @@ void redirect_found(const LoadedObject& object, const ObjectFile& file, const St
     say(name + " has NVIDIA's runtime linked into it, and FairGV's cannot be loaded: " + error);
     return;
   }
-  const Redirection redirection = plan(runtime, object.base, find_symbol, library);
+  const Redirection redirection =
+      plan(runtime, object, [&](std::string_view function) { return find_symbol(library, function); });
   if (!redirection.changes.empty()) {
     const auto mapping = file.mapping_of(object, redirection.changes.front().address);
     error = mapping ? write_code(redirection.changes, *mapping) : "its functions lie outside of its code";
@@ -96,25 +98,25 @@ void redirect_found(const LoadedObject& object, const ObjectFile& file, const St
 
 }  // namespace
 
-Redirection plan(const StaticRuntime& runtime, std::uintptr_t base, FindTarget find_target, void* library) {
+Redirection plan(const StaticRuntime& runtime, const LoadedObject& object, const FindTarget& target_of) {
   Redirection redirection;
   for (const RuntimeFunction& function : runtime.functions) {
-    const std::uintptr_t target = find_target(library, function.name);
+    const std::uintptr_t target = target_of(function.name);
     if (target == 0) continue;  // a name that only looks like the runtime's
-    const std::uintptr_t address = base + function.address;
+    const std::uintptr_t address = object.base + function.address;
     const auto jump = jump_to(target, address, function.code);
-    if (!jump) {
+    if (!jump || !object.has_code(address, function.code.size())) {
       redirection.left.push_back(function.name);
       continue;
     }
     const auto* const loaded = reinterpret_cast<const std::byte*>(address);
     const auto code = jump->code();
     if (std::equal(code.begin(), code.end(), loaded + jump->offset)) continue;
-    if (!std::equal(function.code.begin(), function.code.end(), loaded)) {
+    if (std::equal(function.code.begin(), function.code.end(), loaded)) {
+      redirection.changes.push_back({address + jump->offset, {code.begin(), code.end()}});
+    } else {
       redirection.left.push_back(function.name);
-      continue;
     }
-    redirection.changes.push_back({address + jump->offset, {code.begin(), code.end()}});
   }
   return redirection;
 }

@@ -1,7 +1,9 @@
 // Sends the functions of a runtime that is linked into a loaded object to FairGV's runtime libraries.
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <functional>
+#include <string_view>
 #include <vector>
 
 #include "cuda-shim/redirect/loaded_object.hpp"
@@ -9,19 +11,19 @@
 
 namespace fairgv::redirect {
 
-/// What is to be written, and the names of functions that stay as they are because they are too short for a
-/// jump, or are not in memory as they are in the file.
+/// What is to be written, and the functions that stay as they are, because they are too short for a jump, or
+/// are not in memory as they are in the file.
 struct Redirection {
   std::vector<CodeChange> changes;
   std::vector<std::string_view> left;
 };
 
-/// Finds a function's replacement: its address, or 0 if there is none.
-using FindTarget = std::uintptr_t (*)(void* library, std::string_view name);
+/// A function's replacement: its address, or 0 if there is none.
+using FindTarget = std::function<std::uintptr_t(std::string_view name)>;
 
-/// Plans the jumps of a runtime that was found in an object, loaded at `base`. Functions that have their jump
-/// already, and those without a replacement, are in neither list. Reads the loaded code.
-Redirection plan(const StaticRuntime& runtime, std::uintptr_t base, FindTarget find_target, void* library);
+/// Plans the jumps of a runtime that was found in an object's file. Functions that have their jump already,
+/// and those without a replacement, are in neither list. Reads the loaded code.
+Redirection plan(const StaticRuntime& runtime, const LoadedObject& object, const FindTarget& target_of);
 
 /// Redirects the object's runtime, if it has one. Called before the object's own code runs. Says in one line
 /// on standard error what it could not do.
