@@ -96,19 +96,6 @@ TEST_F(StaticProgram, MayBeALibraryThatIsLinkedOrOpened) {
     expect_output(on_driver({FAIRGV_LOADER, "1", depth, kPrograms + "libcounter.so"}), " 1 2\n");
 }
 
-TEST_F(StaticProgram, LibrariesAreOpenedByThreadsWhileOthersRun) {
-  if (harness::kSanitized) GTEST_SKIP() << "the libraries' atexit() handlers are lost on sanitizers";
-  const harness::TemporaryFolder folder;
-  std::vector<std::string> command{FAIRGV_LOADER, "4", "shallow"};
-  std::string expected = " 1 2\n";
-  for (int i = 0; i < 9; ++i) {
-    command.push_back(folder / ("counter" + std::to_string(i) + ".so"));
-    fs::copy_file(kPrograms + "libcounter.so", command.back());
-    if (i > 0) expected += " 1 2 1 2\n";
-  }
-  expect_output(on_driver(std::move(command)), expected);
-}
-
 TEST_F(StaticProgram, WithoutSymbolsIsToldSoInOneLine) {
   const Ran ran = run_command(on_driver({kPrograms + "numbers_stripped"}));
   EXPECT_NE(ran.status, 0);
@@ -158,6 +145,21 @@ TEST_F(StaticTenant, IsServedWhoeverStartsIt) {
               kPrograms + "linked_counter; " + FAIRGV_LOADER + " 1 deep " + kPrograms + "libcounter.so"}),
       "1 2\n 1 2\n");
   expect_passes(tenant({kPrograms + "execution"}), {"launches", "callbacks", "events", "errors", "threads"});
+}
+
+// Not on the software driver alone, which deadlocks, with -cudart shared, too: PoCL opens its kernels by
+// dlopen(3) while dlclose(3) waits for it.
+TEST_F(StaticTenant, LibrariesAreOpenedByThreadsWhileOthersRun) {
+  if (harness::kSanitized) GTEST_SKIP() << "the libraries' atexit() handlers are lost on sanitizers";
+  const harness::TemporaryFolder folder;
+  std::vector<std::string> command{FAIRGV_LOADER, "4", "shallow"};
+  std::string expected = " 1 2\n";
+  for (int i = 0; i < 9; ++i) {
+    command.push_back(folder / ("counter" + std::to_string(i) + ".so"));
+    fs::copy_file(kPrograms + "libcounter.so", command.back());
+    if (i > 0) expected += " 1 2 1 2\n";
+  }
+  expect_output(tenant(std::move(command)), expected);
 }
 
 TEST_F(StaticTenant, KeepsWhatTheUserPreloads) {
