@@ -14,6 +14,7 @@ namespace {
 std::string counts_of(const char* path, int flags) {
   void* const library = dlopen(path, RTLD_NOW | flags);
   if (library == nullptr) return std::string(" ") + dlerror();
+  if (const char* const error = dlerror()) return std::string(" dlopen() has left ") + error;
   auto* const next = reinterpret_cast<int (*)()>(dlsym(library, "counter_next"));
   std::string counts;
   for (int i = 0; i < 2; ++i)
