@@ -81,7 +81,8 @@ void redirect_found(const LoadedObject& object, const ObjectFile& file, const St
   }
   const Redirection redirection =
       plan(runtime, object, [&](std::string_view function) { return find_symbol(library, function); });
-  // Lookups that found nothing are not the program's, which may ask dlerror(3) when its dlopen() has returned.
+  // Lookups that found nothing are not the program's, which may ask dlerror(3) when its dlopen() has
+  // returned.
   (void)::dlerror();
   if (!redirection.changes.empty()) {
     const auto mapping = file.mapping_of(object, redirection.changes.front().address);
