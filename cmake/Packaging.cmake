@@ -151,7 +151,7 @@ set(CPACK_DEBIAN_OPENCL_PACKAGE_ENHANCES "libopencl1")
 set(CPACK_COMPONENT_CUDA_DESCRIPTION "CUDA libraries that make programs tenants of a shared accelerator
 A driver library (libcuda.so.1) and runtime libraries (libcudart.so.12 and .13)
 with which CUDA programs become tenants of fairgvd; the command fairgv run has
-them found. Beside them a driver in software, over OpenCL, for machines without
+them found, and preloads a library for programs with the runtime linked in. Beside them a driver in software, over OpenCL, for machines without
 an NVIDIA device.
 
 Each lies in a folder of its own under /usr/lib, where only programs find it

@@ -44,7 +44,9 @@ TEST_F(ShadowChecks, SaysWhichLoaderProgramsGet) {
 
 TEST_F(ShadowChecks, NamesWhatIsPreloaded) {
   expect(check_preload, Level::ok, "nothing");
-  set("LD_PRELOAD", "/opt/trace.so");
+  set("LD_PRELOAD", "/usr/lib/fairgv/cuda/libfairgv-cudart-preload.so");
+  expect(check_preload, Level::ok, "nothing");
+  set("LD_PRELOAD", "/usr/lib/fairgv/cuda/libfairgv-cudart-preload.so:/opt/trace.so");
   expect(check_preload, Level::note, "/opt/trace.so");
   examination.machine.environment.clear();
   write("/etc/ld.so.preload", "/opt/everywhere.so\n");

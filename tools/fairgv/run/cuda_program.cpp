@@ -99,6 +99,22 @@ std::string library_path(const fs::path& folder, const char* own) {
   return folder.string() + ":" + before;
 }
 
+std::optional<std::string> preload_path(const fs::path& folder, const char* own) {
+  const std::string library = folder / "libfairgv-cudart-preload.so";
+  std::error_code ignored;
+  // The dynamic linker takes both characters for the end of a name, and has no way to quote them.
+  if (!fs::exists(library, ignored) || library.find_first_of(" :") != std::string::npos) return std::nullopt;
+  if (own == nullptr || *own == '\0') return library;
+  const std::string before = own;
+  const auto at = before.find(library);
+  const auto ends_name = [&](std::size_t i) {
+    return i >= before.size() || before[i] == ' ' || before[i] == ':';
+  };
+  const bool is_there =
+      at != std::string::npos && (at == 0 || ends_name(at - 1)) && ends_name(at + library.size());
+  return is_there ? before : before + ":" + library;
+}
+
 std::optional<std::string> cuda_obstacle(const std::string& program, const fs::path& folder) {
   const auto found = find_program(program);
   if (!found) return std::nullopt;
@@ -110,8 +126,8 @@ std::optional<std::string> cuda_obstacle(const std::string& program, const fs::p
   const std::string name = "'" + found->string() + "'";
   if (gains_rights(*found)) {
     return name +
-           " is set-uid, set-gid or has capabilities, so that LD_LIBRARY_PATH is ignored and it would "
-           "go past FairGV: start it as its owner";
+           " is set-uid, set-gid or has capabilities, so that LD_LIBRARY_PATH and LD_PRELOAD are ignored and "
+           "it would go past FairGV: start it as its owner";
   }
   for (const std::string& needed : elf->needed) {
     if (needed.find('/') != std::string::npos && is_cuda_library(needed)) {
@@ -122,10 +138,19 @@ std::optional<std::string> cuda_obstacle(const std::string& program, const fs::p
     return name + " has an RPATH that leads to " + library->string() +
            " before FairGV's libraries: link it without, or with --enable-new-dtags";
   }
-  if (!needs_cuda) {
+  if (needs_cuda) return std::nullopt;
+  // The runtime is in the program.
+  if (!elf->is_dynamic) {
     return name +
-           " embeds the CUDA runtime (nvcc's default), which does not run on FairGV's driver and will "
-           "answer cudaErrorNotSupported: compile with -cudart shared";
+           " is linked wholly statically, so that nothing can be preloaded into it and it would go past "
+           "FairGV: "
+           "link it without -static";
+  }
+  if (!preload_path(folder, nullptr)) {
+    return name + " embeds the CUDA runtime (nvcc's default), and the library that replaces it is not in " +
+           folder.string() +
+           ", or LD_PRELOAD cannot name it because of a space or colon: install FairGV elsewhere, or compile "
+           "with -cudart shared";
   }
   return std::nullopt;
 }

@@ -14,6 +14,11 @@ std::optional<std::filesystem::path> cuda_folder();
 /// LD_LIBRARY_PATH with this folder first; `own`, its value before, comes behind it.
 std::string library_path(const std::filesystem::path& folder, const char* own);
 
+/// LD_PRELOAD with the library in this folder that replaces the runtime in programs; `own`, its value before,
+/// comes before it: some libraries have to be the first, and ours need not. Nothing where the library is not
+/// there, or its path has a space or colon, which LD_PRELOAD cannot have.
+std::optional<std::string> preload_path(const std::filesystem::path& folder, const char* own);
+
 /// Why this program (a path, or a name to look for in PATH) would not, or not reliably, use the libraries in
 /// the folder, and what to do: one line, or nothing. Programs that are not for CUDA, scripts, and unreadable
 /// files are silently fine; libraries that a program loads are not looked at.

@@ -117,6 +117,7 @@ std::optional<ElfProgram> read_elf(const std::string& path) {
   if (header.e_phentsize == sizeof(Elf64_Phdr)) {
     const auto segments = file.table<Elf64_Phdr>(header.e_phoff, header.e_phnum);
     for (const Elf64_Phdr& segment : segments) {
+      if (segment.p_type == PT_INTERP) program.is_dynamic = true;
       if (segment.p_type == PT_DYNAMIC) read_dynamic(file, segments, segment, program);
     }
   }

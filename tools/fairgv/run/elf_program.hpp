@@ -12,6 +12,7 @@ struct ElfProgram {
   std::vector<std::string> needed;  // DT_NEEDED, as written
   std::string rpath;                // DT_RPATH: searched before LD_LIBRARY_PATH, unless there is a DT_RUNPATH
   std::string runpath;              // DT_RUNPATH: searched after it
+  bool is_dynamic = false;          // it names a dynamic linker (PT_INTERP)
   bool has_cuda_code = false;       // nvcc's section of kernels for the runtime
 };
 

@@ -107,6 +107,9 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
                       {"FAIRGV_SOCKET", options.socket}};
   if (const auto cuda = cuda_folder()) {
     variables.emplace_back("LD_LIBRARY_PATH", library_path(*cuda, std::getenv("LD_LIBRARY_PATH")));
+    if (auto preload = preload_path(*cuda, std::getenv("LD_PRELOAD"))) {
+      variables.emplace_back("LD_PRELOAD", std::move(preload));
+    }
   }
   if (options.tenant) variables.emplace_back("FAIRGV_TENANT", options.tenant);
   if (options.weight) variables.emplace_back("FAIRGV_WEIGHT", options.weight);

@@ -94,8 +94,8 @@ Result<void> keep_over_exec(UniqueFd connection) {
   return {};
 }
 
-/// A CUDA program that goes past FairGV is no tenant, and a program with a runtime of its own fails: the user
-/// should know why.
+/// A CUDA program that goes past FairGV is no tenant: the user should know why. A runtime in the program that
+/// cannot be replaced is reported by the preloaded library, which sees libraries, too.
 void warn_of_obstacle(const std::string& program) {
   const char* const log = std::getenv("FAIRGV_LOG");
   if (log != nullptr && std::strcmp(log, "off") == 0) return;

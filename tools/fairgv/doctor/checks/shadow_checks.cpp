@@ -46,6 +46,16 @@ Finding filenames_finding(const std::string& value) {
               "unset OCL_ICD_FILENAMES");
 }
 
+/// What is preloaded beside FairGV's own library, which comes before no loader: `fairgv env` sets it.
+std::string preloaded_by_others(const std::string& list) {
+  std::string others;
+  for (const std::string& library : parts_of(list, ": \n")) {
+    if (fs::path(library).filename() == "libfairgv-cudart-preload.so") continue;
+    others += (others.empty() ? "" : ":") + library;
+  }
+  return others;
+}
+
 Finding variable_error(const char* name, const Error& error) {
   return wrong(name, error.message + ": OpenCL programs do not find FairGV's devices",
                fmt::format("unset {}, or correct it", name));
@@ -109,14 +119,17 @@ Findings check_loader(const Examination& examination) {
 
 Findings check_preload(const Examination& examination) {
   Findings findings;
-  if (const std::string libraries = examination.machine.variable("LD_PRELOAD"); !libraries.empty()) {
+  const auto others = preloaded_by_others(examination.machine.variable("LD_PRELOAD"));
+  if (!others.empty()) {
     findings.push_back(note("LD_PRELOAD",
-                            libraries + " comes before the loader in every program, and may answer for it",
+                            others + " comes before the loader in every program, and may answer for it",
                             "unset LD_PRELOAD"));
   }
-  if (const auto file = examination.machine.text("/etc/ld.so.preload"); file && !file->empty()) {
+  const auto file = examination.machine.text("/etc/ld.so.preload");
+  const auto everywhere = preloaded_by_others(file.value_or(""));
+  if (!everywhere.empty()) {
     findings.push_back(note("/etc/ld.so.preload",
-                            *file + " comes before the loader in every program, and may answer for it",
+                            everywhere + " comes before the loader in every program, and may answer for it",
                             "rm /etc/ld.so.preload, unless you know why it is there"));
   }
   if (findings.empty()) findings.push_back(ok("LD_PRELOAD", "nothing comes before the loader"));
