@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/load/company.hpp"
@@ -16,6 +15,9 @@ namespace fairgv::bench::promises_experiment {
 namespace {
 
 using namespace harness;
+
+/// Programs have compiled and been sampled before the first window.
+constexpr std::chrono::seconds kUnderWay{2};
 
 struct Settings {
   unsigned windows = 20;
@@ -56,7 +58,7 @@ Result<std::vector<std::vector<double>>> shares(const Tenancy& tenancy, const Co
   std::vector<std::vector<double>> found(condition.tenants.size());
   std::vector<double> charged;
   double at = 0;
-  auto next = Company::Clock::now();
+  auto next = Company::Clock::now() + kUnderWay;
   for (unsigned i = 0; i <= windows; ++i) {
     FAIRGV_CHECK(Company::watch_until(next, {&company}));
     next += std::chrono::seconds(1);
@@ -85,7 +87,6 @@ Result<void> measure(const Tenancy& tenancy, const Condition& condition,
     FAIRGV_CHECK(company.join(tenancy, tenant.name, command));
   }
   FAIRGV_CHECK(company.wait_for_output());
-  std::this_thread::sleep_for(std::chrono::seconds(2));  // compiled, sampled, and beyond the first windows
   FAIRGV_TRY(found, shares(tenancy, condition, windows, company));
   for (std::size_t k = 0; k < condition.tenants.size(); ++k) {
     const Tenant& tenant = condition.tenants[k];

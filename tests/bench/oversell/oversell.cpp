@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "tests/bench/support/experiment.hpp"
+#include "tests/bench/support/load/company.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 
@@ -30,25 +31,25 @@ using Seconds = std::chrono::duration<double>;
 struct Settings {
   double seconds = 90;
   double between = 4;  // customers
-  double frame_ms = 2;
+  double draw_ms = 0.5;
   std::uint64_t seed = 1;
   std::vector<double> ratios{1.5, 2, 3};
 };
 
 struct Kind {
   const char* name;
-  double frame;  // device time of a frame, in short frames
-  double heavy;  // the same in a heavy scene
+  int draws;        // of a frame
+  int heavy_draws;  // the same in a heavy scene
   int pause_ms;
   double target;       // frames per second
   int wanted_percent;  // of the device
 };
 
-/// In the heaviest scenes, with frames of 2 ms, the targets need 5, 24 and 24 % of the device.
+/// In the heaviest scenes, with draws of 0.5 ms, the targets need 5, 24 and 24 % of the device.
 constexpr Kind kKinds[] = {
-    {"gears", 1, 1, 20, 25, 15},
-    {"scenes", 3, 8, 10, 15, 40},
-    {"plot", 6, 6, 0, 20, 40},
+    {"gears", 4, 4, 20, 25, 15},
+    {"scenes", 12, 32, 10, 15, 40},
+    {"plot", 24, 24, 0, 20, 40},
 };
 
 /// The sum over all tenants between two looks at the daemon.
@@ -59,18 +60,8 @@ struct Look {
   double bought = 0;
 };
 
-Result<nlohmann::json> report_of(const Tenancy& tenancy) {
-  const auto finished = harness::run({{beside("fairgv"), "ps", "--json", "--socket", tenancy.socket()}, {}});
-  if (!finished) return finished.error();
-  std::string text;
-  for (const std::string& line : finished->lines) text += line;
-  auto report = nlohmann::json::parse(text, nullptr, false);
-  if (!report.is_object()) return Error{"fairgv ps gave no report"};
-  return report;
-}
-
-Result<Look> look_at(const Tenancy& tenancy) {
-  FAIRGV_TRY(report, report_of(tenancy));
+Result<Look> look_at_customers(const Tenancy& tenancy) {
+  FAIRGV_TRY(report, look_at(tenancy));
   Look look;
   for (const auto& tenant : report.value()["tenants"]) {
     const auto& use = tenant["use"][0];
@@ -83,19 +74,22 @@ Result<Look> look_at(const Tenancy& tenancy) {
   return look;
 }
 
-/// Iterations of a frame's launches that take settings.frame_ms on the driver alone.
-Result<double> iterations_of_a_frame(const Settings& settings, const Placement& placement) {
+/// Iterations of a draw that takes settings.draw_ms on the driver alone.
+Result<std::uint64_t> iterations_of_a_draw(const Settings& settings, const Placement& placement) {
   // So many that the time between launches does not count.
   constexpr int kFrames = 40;
-  constexpr int kIterations = 400'000;
-  auto child = Child::start(
-      bare({beside("opencl_frames"), std::to_string(kFrames), std::to_string(kIterations)}, placement));
+  constexpr int kDraws = 16;
+  constexpr int kIterations = 50'000;
+  auto child = Child::start(bare({beside("opencl_frames"), std::to_string(kFrames),
+                                  std::to_string(kIterations), "0", std::to_string(kDraws)},
+                                 placement));
   if (!child) return child.error();
   while (!child->ended()) {
     for (const std::string& line : child->read_lines()) {
       const auto told = parse_line(line);
       if (told.is_object() && told.value("rounds", 0) == kFrames)
-        return kIterations * settings.frame_ms / (1e3 * told.value("frame_s", 1.0));
+        return static_cast<std::uint64_t>(kIterations * kDraws * settings.draw_ms /
+                                          (1e3 * told.value("frame_s", 1.0)));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -113,11 +107,12 @@ std::string tables_of(const std::vector<const Kind*>& customers, bool halves) {
   return text;
 }
 
-CommandLine program_of(const Tenancy& tenancy, std::size_t customer, const Kind& kind, double frame) {
-  const auto iterations = [&](double part) { return std::to_string(std::llround(part * frame)); };
-  return tenancy.tenant(fmt::format("{}{}", kind.name, customer), 1,
-                        {beside("opencl_frames"), "0", iterations(kind.frame), std::to_string(kind.pause_ms),
-                         iterations(kind.heavy)});
+CommandLine program_of(const Tenancy& tenancy, std::size_t customer, const Kind& kind,
+                       std::uint64_t iterations) {
+  return tenancy.tenant(
+      fmt::format("{}{}", kind.name, customer), 1,
+      {beside("opencl_frames"), "0", std::to_string(iterations), std::to_string(kind.pause_ms),
+       std::to_string(kind.draws), std::to_string(kind.heavy_draws)});
 }
 
 struct System {
@@ -133,7 +128,7 @@ struct Outcome {
   double overbooking = 0;
 };
 
-Result<Outcome> run_system(const Settings& settings, const System& system, double frame,
+Result<Outcome> run_system(const Settings& settings, const System& system, std::uint64_t iterations,
                            const Placement& placement) {
   std::mt19937_64 random(settings.seed);
   const std::size_t most = system.ratio ? static_cast<std::size_t>(2 * *system.ratio)
@@ -146,15 +141,16 @@ Result<Outcome> run_system(const Settings& settings, const System& system, doubl
   std::vector<Child> programs;
   const auto come = [&]() -> Result<void> {
     const std::size_t next = programs.size();
-    auto child = Child::start(program_of(tenancy.value(), next, *customers[next], frame));
+    auto child = Child::start(program_of(tenancy.value(), next, *customers[next], iterations));
     if (!child) return child.error();
     programs.push_back(std::move(child).value());
     return {};
   };
   const std::size_t at_first = system.ratio ? most : 2;
   while (programs.size() < at_first) FAIRGV_CHECK(come());
-  std::this_thread::sleep_for(std::chrono::seconds(3));  // until all have begun
-  FAIRGV_TRY(before, look_at(tenancy.value()));
+  for (std::size_t i = 0; i < programs.size(); ++i)
+    FAIRGV_CHECK(await_output(programs[i], customers[i]->name));
+  FAIRGV_TRY(before, look_at_customers(tenancy.value()));
   const auto began = Clock::now();
   double tenant_seconds = 0;
   double tenants = 0;
@@ -163,11 +159,11 @@ Result<Outcome> run_system(const Settings& settings, const System& system, doubl
     if (programs.size() < most && second % std::max(1, static_cast<int>(settings.between)) == 0)
       FAIRGV_CHECK(come());
     for (Child& program : programs) (void)program.read_lines();
-    FAIRGV_TRY(now, look_at(tenancy.value()));
+    FAIRGV_TRY(now, look_at_customers(tenancy.value()));
     tenants = now->tenants;
     tenant_seconds += tenants;
   }
-  FAIRGV_TRY(after, look_at(tenancy.value()));
+  FAIRGV_TRY(after, look_at_customers(tenancy.value()));
   const double passed = Seconds(Clock::now() - began).count();
   if (tenant_seconds == 0) return Error{"no program has run"};
   return Outcome{system.name, (after->device_s - before->device_s) / passed,
@@ -175,14 +171,14 @@ Result<Outcome> run_system(const Settings& settings, const System& system, doubl
 }
 
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
-  FAIRGV_TRY(frame, iterations_of_a_frame(settings, placement));
+  FAIRGV_TRY(iterations, iterations_of_a_draw(settings, placement));
   std::vector<System> systems{{"by use and need", {}}};
   for (const double ratio : settings.ratios)
     systems.push_back({fmt::format("sold {:g} times", ratio), ratio});
   fmt::print("{:<18}{:>12}{:>10}{:>10}{:>12}\n", "", "utilisation", "broken", "tenants", "sold");
   Findings found{"system,utilisation,broken,tenants,overbooking", {}};
   for (const System& system : systems) {
-    FAIRGV_TRY(outcome, run_system(settings, system, frame.value(), placement));
+    FAIRGV_TRY(outcome, run_system(settings, system, iterations.value(), placement));
     fmt::print("{:<18}{:>11.1f} %{:>8.2f} %{:>9.0f}{:>12.2f}\n", outcome->system, 100 * outcome->utilisation,
                100 * outcome->broken, outcome->tenants, outcome->overbooking);
     std::fflush(stdout);
@@ -200,8 +196,8 @@ int run(int argc, char** argv) {
   experiment.setting("--between", settings.between, 2, "Seconds from one customer to the next")
       ->check(CLI::Range(1.0, 600.0));
   experiment.options()
-      .add_option("--frame-ms", settings.frame_ms, "Device time of a short frame")
-      ->check(CLI::Range(0.2, 20.0));
+      .add_option("--draw-ms", settings.draw_ms, "Device time of a draw, of which frames have many")
+      ->check(CLI::Range(0.05, 20.0));
   experiment.options().add_option("--seed", settings.seed, "The same seed, the same customers");
   experiment.setting("--ratios", settings.ratios, {1.5}, "How many times the device is sold without looking")
       ->delimiter(',')

@@ -1,8 +1,8 @@
-// opencl_frames FRAMES ITERATIONS [PAUSE_MS [HEAVY]]: renders frames in the manner of a game, for tests and
-// measurements of service levels; 0 frames: without end. A frame is two launches of the kernel `draw`, a
-// launch of `present`, a mark "frame" (fairgv/mark.h), a clFinish, and a blocking read of four bytes; and, on
-// the host, a pause of so long. Every tenth frame has a mark "scene", too. Every other ten seconds a frame
-// has HEAVY iterations instead.
+// opencl_frames FRAMES ITERATIONS [PAUSE_MS [DRAWS [HEAVY_DRAWS]]]: renders frames in the manner of a game,
+// for tests and measurements of service levels; 0 frames: without end. A frame is DRAWS (2) launches of the
+// kernel `draw`, a launch of `present`, a mark "frame" (fairgv/mark.h), a clFinish, and a blocking read of
+// four bytes; and, on the host, a pause of so long. Every tenth frame has a mark "scene", too. Every other
+// ten seconds are a heavy scene, whose frames have HEAVY_DRAWS instead.
 //
 // Prints a line of JSON after the first frame and every 20th, and one after the last; then it stays for a
 // minute, or until it is killed, so that somebody can look at its tenant:
@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
   const long frames = argc > 1 ? std::atol(argv[1]) : 10;
   const int iterations = argc > 2 ? std::atoi(argv[2]) : 1'000;
   const std::chrono::milliseconds pause(argc > 3 ? std::atoi(argv[3]) : 0);
-  const int heavy = argc > 4 ? std::atoi(argv[4]) : iterations;
+  const int light_draws = argc > 4 ? std::atoi(argv[4]) : 2;
+  const int heavy_draws = argc > 5 ? std::atoi(argv[5]) : light_draws;
   try {
     Device device("0", "0");
     const Program program = device.build(kSource);
@@ -72,9 +73,8 @@ int main(int argc, char** argv) {
     for (long frame = 1; frames == 0 || frame <= frames; ++frame) {
       const auto scene =
           std::chrono::floor<std::chrono::seconds>(Clock::now().time_since_epoch()).count() / 10;
-      set_arguments(draw, buffer, cl_int{scene % 2 == 0 ? iterations : heavy});
-      launch(draw);
-      launch(draw);
+      set_arguments(draw, buffer, cl_int{iterations});
+      for (int left = scene % 2 == 0 ? light_draws : heavy_draws; left > 0; --left) launch(draw);
       set_arguments(present, buffer, static_cast<cl_int>(frame));
       launch(present);
       check(fairgv_mark(queue.get(), "frame"), "fairgv_mark");

@@ -40,19 +40,7 @@ Result<void> Company::join(const Tenancy& tenancy, const std::string& tenant,
 }
 
 Result<void> Company::wait_for_output() {
-  const auto give_up = Clock::now() + kPatience;
-  for (Member& member : members_) {
-    while (member.child.read_lines().empty()) {
-      if (member.child.ended()) {
-        return Error{"the program of " + member.tenant + " ended before it was under way"};
-      }
-      if (Clock::now() > give_up) {
-        return Error{"the program of " + member.tenant + " does not get under way"};
-      }
-      pollfd readable{member.child.output(), POLLIN, 0};
-      ::poll(&readable, 1, 1'000);
-    }
-  }
+  for (Member& member : members_) FAIRGV_CHECK(await_output(member.child, member.tenant));
   return {};
 }
 
@@ -125,6 +113,17 @@ std::vector<std::string> numbered(const std::string& kind, unsigned count) {
   std::vector<std::string> names;
   for (unsigned i = 1; i <= count; ++i) names.push_back(fmt::format("{}{}", kind, i));
   return names;
+}
+
+Result<void> await_output(Child& program, const std::string& tenant) {
+  const auto give_up = Clock::now() + kPatience;
+  while (program.read_lines().empty()) {
+    if (program.ended()) return Error{"the program of " + tenant + " ended before it was under way"};
+    if (Clock::now() > give_up) return Error{"the program of " + tenant + " does not get under way"};
+    pollfd readable{program.output(), POLLIN, 0};
+    ::poll(&readable, 1, 1'000);
+  }
+  return {};
 }
 
 Result<nlohmann::json> look_at(const Tenancy& tenancy) {

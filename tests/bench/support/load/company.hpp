@@ -64,6 +64,10 @@ Result<Company> start_idle(const harness::Tenancy& tenancy, const std::vector<st
 /// The names of `count` tenants of a kind: busy1, busy2, ...
 std::vector<std::string> numbered(const std::string& kind, unsigned count);
 
+/// Waits until the tenant's program has printed something, and drops that. An Error if it ends before, or
+/// does not for minutes.
+Result<void> await_output(harness::Child& program, const std::string& tenant);
+
 /// All that `fairgv ps --json` prints.
 Result<nlohmann::json> look_at(const harness::Tenancy& tenancy);
 
