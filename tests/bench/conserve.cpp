@@ -149,7 +149,7 @@ int run(int argc, char** argv) {
                "Length of the windows whose launches are profiled, two to a pair")
       ->check(CLI::Range(0.2, 600.0));
   declare_discipline(experiment, settings.pairs);
-  declare_devices(experiment, settings.pairs.devices);
+  declare_devices(experiment, settings.pairs.devices, &settings.api);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -354,7 +354,7 @@ int run(const Tenants& tenants, int argc, char** argv) {
   experiment.options().add_flag(
       "--pinned", settings.pinned,
       "The clients share cores of the host: three of them one, six of them one for each pair");
-  declare_devices(experiment, settings.pairs.devices);
+  declare_devices(experiment, settings.pairs.devices, &settings.api);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -224,7 +224,7 @@ int run(int argc, char** argv) {
       .setting("--turns", settings.pairs.turns, 1, "Turns of each pair: by itself, and beside the neighbour")
       ->check(CLI::Range(1, 1'000));
   declare_discipline(experiment, settings.pairs);
-  declare_devices(experiment, settings.pairs.devices);
+  declare_devices(experiment, settings.pairs.devices, &settings.api);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -8,10 +8,15 @@ namespace fairgv::bench {
 
 using namespace harness;
 
-void declare_devices(Experiment& experiment, std::size_t& devices) {
+void declare_devices(Experiment& experiment, std::size_t& devices, const Api* api) {
   experiment.options()
       .add_option("--devices", devices, "So many of PoCL's devices, each with tenants of its own")
       ->check(CLI::Range(1, 16));
+  experiment.options().parse_complete_callback([&devices, api] {
+    if (devices == 1 || api == nullptr || *api == Api::kOpenCl) return;
+    throw CLI::ValidationError(
+        "--devices", "CUDA has one device without a GPU: leave out --devices, or take --api opencl");
+  });
 }
 
 Result<Tenancy> start_on(std::size_t devices, std::string configuration, const Placement& placement,

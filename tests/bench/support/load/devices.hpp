@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
+#include "tests/bench/support/api.hpp"
 #include "tests/bench/support/experiment.hpp"
 #include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {
 
-/// Declares --devices.
-void declare_devices(Experiment& experiment, std::size_t& devices);
+/// Declares --devices. Several are refused with another API than OpenCL, if the experiment has a choice:
+/// CUDA's software driver has one device. `api` must outlive the experiment's run().
+void declare_devices(Experiment& experiment, std::size_t& devices, const Api* api = nullptr);
 
 /// A daemon for so many of PoCL's devices, each of them hardware of its own as far as a CPU's processors can
 /// be. Programs that this process starts later on the driver alone see as many; these tenants see only their

@@ -191,6 +191,10 @@ TEST_F(Experiments, RefuseWhatTheyCannotDoBeforeTheyMeasure) {
     EXPECT_EQ(status_of({name, "--devices", "0"}), 2) << name;
     EXPECT_EQ(status_of({name, "--devices", "17"}), 2) << name;
   }
+  // Refused where the workloads in CUDA were not built, too.
+  for (const char* name : {"conserve", "fair3", "mixed"}) {
+    EXPECT_EQ(status_of({name, "--devices", "2", "--api", "cuda"}), 2) << name;
+  }
   EXPECT_EQ(status_of({"share", "--policy", "lottery"}), 2);
   EXPECT_EQ(status_of({"mixed", "--programs", "solitaire"}), 2);
   EXPECT_EQ(status_of({"conserve", "--sleep-ratios", "0.99"}), 2);
