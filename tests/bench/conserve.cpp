@@ -3,13 +3,15 @@
 // other leaves, so that the device is as busy as with one program alone.
 //
 // Measured in two ways: by the work that the programs get done, which is less also when their kernels run
-// slower in company; and by the time in which the device runs kernels, as in the paper's figure.
+// slower in company; and by the time in which the device runs kernels, as in the paper's figure. With
+// --devices each device has both programs, and the results are those of the single devices.
 #include <fmt/core.h>
 
 #include <array>
 
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/load/calibrated_loop.hpp"
+#include "tests/bench/support/load/devices.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/bench/support/text/bars.hpp"
@@ -97,7 +99,7 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       "sleep ratio");
   for (const std::string& policy : settings.policies) fmt::print("{:>36}{:>22}", policy, "in use");
   fmt::print("\n");
-  FAIRGV_TRY(runs, PairedRuns::start(placement, settings.pairs, settings.policies,
+  FAIRGV_TRY(runs, PairedRuns::start(placement, settings.pairs, settings.policies, 2,
                                      settings.sleep_ratios.size(), true));
   const auto busy_one = sized(workload_of(settings.api, "BlackScholes", 0), settings.workload_us, placement);
   const auto awake_one = sized(workload_of(settings.api, "matrixMul", 1), settings.workload_us, placement);
@@ -147,6 +149,7 @@ int run(int argc, char** argv) {
                "Length of the windows whose launches are profiled, two to a pair")
       ->check(CLI::Range(0.2, 600.0));
   declare_discipline(experiment, settings.pairs);
+  declare_devices(experiment, settings.pairs.devices, &settings.api);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

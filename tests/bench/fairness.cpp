@@ -32,6 +32,7 @@
 #include "tests/bench/support/load/calibrated_loop.hpp"
 #include "tests/bench/support/load/clients.hpp"
 #include "tests/bench/support/load/company.hpp"
+#include "tests/bench/support/load/devices.hpp"
 #include "tests/bench/support/load/rivals.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
@@ -85,7 +86,6 @@ struct Settings {
   PairSettings pairs{.seconds = kWindow, .turns = 5};
   int short_windows = 40;  // of each run, for the overhead
   bool pinned = false;
-  std::size_t devices = 1;  // each with a set of the tenants
 
   std::size_t clients() const { return tenants.weights.size(); }  // of a device
 };
@@ -105,13 +105,6 @@ struct Cell {
   Spread charged;                  // Min-Max Ratio of the device time charged, by weight
   Overhead overhead;
 };
-
-/// Those of all tenants that belong to the device.
-template <typename Each>
-std::vector<Each> on_device(const std::vector<Each>& all, std::size_t device, const Settings& settings) {
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(device * settings.clients());
-  return {first, first + static_cast<std::ptrdiff_t>(settings.clients())};
-}
 
 /// The device time that each was charged between two reports, over its weight.
 Result<std::vector<double>> charged_by_weight(const nlohmann::json& before, const nlohmann::json& after,
@@ -138,13 +131,13 @@ Result<void> measure_overhead(Rivals& rivals, const std::vector<Program>& progra
   const auto by_themselves = [&] { return rivals.take_turns(kTurnsBesideIt, Rivals::Who::on_driver); };
   const auto overhead_on = [&](std::size_t device, const std::vector<double>& together,
                                const std::vector<double>& alone) {
-    return fairness_of(on_device(weights, device, settings), on_device(programs, device, settings),
-                       on_device(together, device, settings), on_device(alone, device, settings))
+    return fairness_of(of_device(weights, device, runs.size()), programs,
+                       of_device(together, device, runs.size()), of_device(alone, device, runs.size()))
         .overhead;
   };
   // Sums: only their ratio is of interest.
-  std::vector<double> all_together(programs.size(), 0);
-  std::vector<double> all_alone(programs.size(), 0);
+  std::vector<double> all_together(weights.size(), 0);
+  std::vector<double> all_alone(weights.size(), 0);
   FAIRGV_TRY(before, by_themselves());
   for (int window = 0; window < settings.short_windows; ++window) {
     FAIRGV_TRY(together, rivals.together(std::min(kShortWindow, settings.pairs.seconds)));
@@ -154,7 +147,7 @@ Result<void> measure_overhead(Rivals& rivals, const std::vector<Program>& progra
     for (std::size_t device = 0; device < runs.size(); ++device) {
       runs[device].overheads.push_back({overhead_on(device, together.value(), alone), steady});
     }
-    for (std::size_t i = 0; i < programs.size(); ++i) {
+    for (std::size_t i = 0; i < weights.size(); ++i) {
       all_together[i] += together.value()[i];
       all_alone[i] += alone[i];
     }
@@ -166,14 +159,13 @@ Result<void> measure_overhead(Rivals& rivals, const std::vector<Program>& progra
   return {};
 }
 
-/// A run for each device.
+/// A run for each device. `programs`: a device's, `weights`: everybody's.
 Result<std::vector<Run>> run_once(const Tenancy& tenancy, Rivals& rivals,
                                   const std::vector<Program>& programs,
                                   const std::vector<std::uint32_t>& weights, const Settings& settings) {
   FAIRGV_CHECK(rivals.weigh(tenancy, weights));
-  const std::vector<Program> of_first = on_device(programs, 0, settings);
-  const bool are_alike = std::count(of_first.begin(), of_first.end(), of_first.front()) ==
-                         static_cast<std::ptrdiff_t>(of_first.size());
+  const bool are_alike = std::count(programs.begin(), programs.end(), programs.front()) ==
+                         static_cast<std::ptrdiff_t>(programs.size());
   const auto who = are_alike ? Rivals::Who::on_driver : Rivals::Who::everybody;
   const auto by_themselves = [&] { return rivals.take_turns(settings.pairs.turns, who); };
   FAIRGV_TRY(before, by_themselves());
@@ -184,13 +176,12 @@ Result<std::vector<Run>> run_once(const Tenancy& tenancy, Rivals& rivals,
   FAIRGV_TRY(charged, charged_by_weight(opened.value(), closed.value(), weights));
   const Rivals::Alone alone = mean_of(before.value(), after.value());
   const std::vector<double>& speeds = alone.tenants.empty() ? alone.on_driver : alone.tenants;
-  std::vector<Run> runs(settings.devices);
+  std::vector<Run> runs(settings.pairs.devices);
   for (std::size_t device = 0; device < runs.size(); ++device) {
-    const auto here = [&](const auto& all) { return on_device(all, device, settings); };
+    const auto here = [&](const auto& all) { return of_device(all, device, runs.size()); };
     Run& run = runs[device];
-    run.shares = fairness_of(here(weights), here(programs), here(together.value()), here(speeds)).relative;
-    run.completion =
-        completion_of(here(weights), here(programs), here(together.value()), here(alone.on_driver));
+    run.shares = fairness_of(here(weights), programs, here(together.value()), here(speeds)).relative;
+    run.completion = completion_of(here(weights), programs, here(together.value()), here(alone.on_driver));
     run.charged = min_max_ratio(here(charged.value()));
   }
   FAIRGV_CHECK(measure_overhead(rivals, programs, weights, settings, runs));
@@ -202,12 +193,12 @@ Result<std::vector<Run>> run_in_turn(const Tenancy& tenancy, const Placement& pl
                                      const std::vector<Program>& programs,
                                      const std::vector<Program>& on_driver, int runs,
                                      const Settings& settings) {
-  FAIRGV_TRY(rivals, Rivals::start(tenancy, placement, programs, on_driver));
+  FAIRGV_TRY(rivals, Rivals::start(tenancy, placement, programs, on_driver, {}, settings.pairs.devices));
   std::vector<Run> done;
   std::vector<std::uint32_t> weights = settings.tenants.weights;
   for (int i = 0; i < runs; ++i) {
     std::vector<std::uint32_t> of_all;
-    for (std::size_t device = 0; device < settings.devices; ++device) {
+    for (std::size_t device = 0; device < settings.pairs.devices; ++device) {
       of_all.insert(of_all.end(), weights.begin(), weights.end());
     }
     FAIRGV_TRY(of_devices, run_once(tenancy, rivals.value(), on_driver, of_all, settings));
@@ -250,8 +241,7 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
                      const std::string& name, const Settings& settings) {
   std::map<std::string, Program> sized_programs;  // by workload: sizing one takes a GPU seconds
   std::vector<Program> programs, on_driver;
-  for (std::size_t i = 0; i < settings.devices * settings.clients(); ++i) {
-    const std::size_t client = i % settings.clients();
+  for (std::size_t client = 0; client < settings.clients(); ++client) {
     const std::string workload = workload_of(settings.api, name, client);
     if (!sized_programs.contains(workload)) {
       FAIRGV_TRY(found, sized(workload, settings.kernel_us, placement));
@@ -259,14 +249,11 @@ Result<Cell> measure(const Tenancy& tenancy, const Placement& placement, const s
     }
     Program program = sized_programs[workload];
     if (!settings.sync.empty()) program.insert(program.end(), {"--sync", settings.sync});
-    if (settings.devices > 1) {
-      program.insert(program.end(), {"--device", std::to_string(i / settings.clients())});
-    }
     on_driver.push_back(program);
     programs.push_back(settings.pinned ? pinned(program, client, settings.clients(), placement) : program);
   }
   FAIRGV_CHECK(tenancy.set_policy(policy));
-  const auto devices = static_cast<std::ptrdiff_t>(settings.devices);
+  const auto devices = static_cast<std::ptrdiff_t>(settings.pairs.devices);
   std::vector<Run> runs;
   while (std::ssize(runs) < settings.pairs.pairs * devices) {
     const auto left = settings.pairs.pairs - std::ssize(runs) / devices;
@@ -316,7 +303,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       settings.pairs.pairs, fmt::join(settings.tenants.weights, ","), settings.tenants.paper, "program",
       "policy", "Min-Max Ratio", "charged", "overhead", "shares over their due", "completion times");
   std::fflush(stdout);
-  FAIRGV_TRY(tenancy, start_on(settings.devices, settings.pairs.configuration(), placement));
+  const std::size_t devices = settings.pairs.devices;
+  FAIRGV_TRY(tenancy, start_on(devices, settings.pairs.configuration(), placement,
+                               {numbered("tenant", static_cast<unsigned>(devices * settings.clients()))}));
   ProgressLine progress(settings.programs.size() * settings.policies.size());
   std::vector<Cell> cells;
   for (const std::string& program : settings.programs) {
@@ -365,9 +354,7 @@ int run(const Tenants& tenants, int argc, char** argv) {
   experiment.options().add_flag(
       "--pinned", settings.pinned,
       "The clients share cores of the host: three of them one, six of them one for each pair");
-  experiment.options()
-      .add_option("--devices", settings.devices, "So many of PoCL's devices, each with tenants of its own")
-      ->check(CLI::Range(1, 16));
+  declare_devices(experiment, settings.pairs.devices, &settings.api);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

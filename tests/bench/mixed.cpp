@@ -2,7 +2,8 @@
 // (FairGV, section 5.5.1, figure 11). The neighbour never leaves the device idle, so half of it is the
 // program's due, and its run time should double, whatever the length of the neighbour's kernels; where turns
 // are given by the clock, long kernels take more. Every pair has processes of its own, the same under all
-// policies: equal programs differ by the place of their memory.
+// policies: equal programs differ by the place of their memory. With --devices each device has a pair, and
+// the results are those of the single devices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 
 #include "tests/bench/support/api.hpp"
 #include "tests/bench/support/load/calibrated_loop.hpp"
+#include "tests/bench/support/load/company.hpp"
+#include "tests/bench/support/load/devices.hpp"
 #include "tests/bench/support/load/visits.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
@@ -43,7 +46,7 @@ struct Turn {
   /// The run time over that alone. Both neighbours count the same, so that a drift of the machine cancels.
   Observation run_time() const { return {2 * beside / (before + after), is_steady(before, after)}; }
 };
-using Turns = std::map<std::string, std::vector<Turn>>;  // by policy
+using Turns = std::map<std::string, std::vector<std::vector<Turn>>>;  // by policy and device
 
 /// The run time by all turns of a case.
 struct RunTime {
@@ -79,8 +82,8 @@ RunTime summary_of(const std::vector<std::vector<Turn>>& of_pairs) {
 Result<Turns> measure_pair(const Tenancy& tenancy, const Placement& placement, const Settings& settings,
                            const Program& foreground, const Program& neighbour) {
   Visits visits;
-  FAIRGV_TRY(started,
-             visits.start(tenancy, placement, foreground, neighbour, settings.pairs.seconds / kIdeal));
+  FAIRGV_TRY(started, visits.start(tenancy, placement, foreground, neighbour, settings.pairs.seconds / kIdeal,
+                                   settings.pairs.devices));
   std::vector<std::string> policies = settings.policies;
   Turns turns;
   FAIRGV_TRY(before, visits.alone());
@@ -89,7 +92,11 @@ Result<Turns> measure_pair(const Tenancy& tenancy, const Placement& placement, c
       FAIRGV_CHECK(tenancy.set_policy(policy));
       FAIRGV_TRY(beside, visits.beside());
       FAIRGV_TRY(after, visits.alone());
-      turns[policy].push_back({before.value(), beside.value(), after.value()});
+      turns[policy].resize(settings.pairs.devices);
+      for (std::size_t device = 0; device < settings.pairs.devices; ++device) {
+        turns[policy][device].push_back(
+            {before.value()[device], beside.value()[device], after.value()[device]});
+      }
       before = after;
     }
     // The policy that goes first changes, so that a drift of the machine cancels.
@@ -106,7 +113,9 @@ Result<std::map<std::string, RunTime>> measure(const Tenancy& tenancy, const Pla
   std::map<std::string, std::vector<std::vector<Turn>>> of_pairs;
   for (int pair = 0; pair < settings.pairs.pairs; ++pair) {
     FAIRGV_TRY(found, measure_pair(tenancy, placement, settings, foreground, neighbour));
-    for (auto& [policy, turns] : found.value()) of_pairs[policy].push_back(std::move(turns));
+    for (auto& [policy, of_devices] : found.value()) {
+      for (std::vector<Turn>& turns : of_devices) of_pairs[policy].push_back(std::move(turns));
+    }
   }
   std::map<std::string, RunTime> run_times;
   for (const auto& [policy, pairs] : of_pairs) run_times[policy] = summary_of(pairs);
@@ -163,7 +172,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
   fmt::print("{:<14}{:>16}", "program", "neighbour, us");
   for (const std::string& policy : settings.policies) fmt::print("{:>30}", policy);
   fmt::print("\n");
-  FAIRGV_TRY(tenancy, Tenancy::start(placement, {}, settings.pairs.configuration()));
+  const std::size_t devices = settings.pairs.devices;
+  FAIRGV_TRY(tenancy, start_on(devices, settings.pairs.configuration(), placement,
+                               {numbered("tenant", static_cast<unsigned>(2 * devices))}));
   ProgressLine progress(settings.programs.size() * settings.kernel_us.size());
   std::vector<CalibratedLoop> loops;
   for (const int length : settings.kernel_us) {
@@ -213,6 +224,7 @@ int run(int argc, char** argv) {
       .setting("--turns", settings.pairs.turns, 1, "Turns of each pair: by itself, and beside the neighbour")
       ->check(CLI::Range(1, 1'000));
   declare_discipline(experiment, settings.pairs);
+  declare_devices(experiment, settings.pairs.devices, &settings.api);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

@@ -1,5 +1,6 @@
 // fairgv bench promises: the share of the device that tenants with guarantees and ceilings get in windows of
-// one second, as they are charged, alone and beside others that take all they get.
+// one second, as they are charged, alone and beside others that take all they get. With --devices each device
+// has all tenants, and the windows are those of the single devices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "tests/bench/support/experiment.hpp"
 #include "tests/bench/support/load/company.hpp"
+#include "tests/bench/support/load/devices.hpp"
 #include "tests/bench/support/registration.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
@@ -21,6 +23,7 @@ constexpr std::chrono::seconds kUnderWay{2};
 
 struct Settings {
   unsigned windows = 20;
+  std::size_t devices = 1;  // each with tenants of its own
 };
 
 struct Tenant {
@@ -52,25 +55,31 @@ std::vector<Condition> conditions() {
           {"min 10 ms in 50 or max 30 % beside 4", others({timed, low})}};
 }
 
-/// Shares of the tenants in one window after another, in per cent.
+std::vector<std::string> names_of(const Condition& condition) {
+  std::vector<std::string> names;
+  for (const Tenant& tenant : condition.tenants) names.push_back(tenant.name);
+  return names;
+}
+
+/// Shares of the tenants in one window after another, in per cent; the windows of all devices together.
 Result<std::vector<std::vector<double>>> shares(const Tenancy& tenancy, const Condition& condition,
-                                                unsigned windows, Company& company) {
+                                                const Settings& settings, Company& company) {
   std::vector<std::vector<double>> found(condition.tenants.size());
   std::vector<double> charged;
   double at = 0;
   auto next = Company::Clock::now() + kUnderWay;
-  for (unsigned i = 0; i <= windows; ++i) {
+  for (unsigned i = 0; i <= settings.windows; ++i) {
     FAIRGV_CHECK(Company::watch_until(next, {&company}));
     next += std::chrono::seconds(1);
     FAIRGV_TRY(report, look_at(tenancy));
     const double now = report.value()["daemon"]["uptime_s"].get<double>();
     std::vector<double> so_far;
-    for (const Tenant& tenant : condition.tenants) {
-      FAIRGV_TRY(its, tenant_in(report.value(), tenant.name));
+    for (const std::string& name : tenants_on_all(names_of(condition), settings.devices)) {
+      FAIRGV_TRY(its, tenant_in(report.value(), name));
       so_far.push_back(charged_seconds(its.value()));
     }
     for (std::size_t k = 0; i > 0 && k < so_far.size(); ++k) {
-      found[k].push_back(100 * (so_far[k] - charged[k]) / (now - at));
+      found[k % found.size()].push_back(100 * (so_far[k] - charged[k]) / (now - at));
     }
     charged = so_far;
     at = now;
@@ -79,15 +88,17 @@ Result<std::vector<std::vector<double>>> shares(const Tenancy& tenancy, const Co
 }
 
 Result<void> measure(const Tenancy& tenancy, const Condition& condition,
-                     const std::vector<std::string>& program, unsigned windows, Findings& into) {
+                     const std::vector<std::string>& program, const Settings& settings, Findings& into) {
   Company company;
-  for (const Tenant& tenant : condition.tenants) {
-    std::vector<std::string> command = program;
-    if (!tenant.promise.empty()) command.insert(command.begin(), {"/usr/bin/env", tenant.promise});
-    FAIRGV_CHECK(company.join(tenancy, tenant.name, command));
+  for (std::size_t device = 0; device < settings.devices; ++device) {
+    for (const Tenant& tenant : condition.tenants) {
+      std::vector<std::string> command = program;
+      if (!tenant.promise.empty()) command.insert(command.begin(), {"/usr/bin/env", tenant.promise});
+      FAIRGV_CHECK(company.join(tenancy, tenant_on(tenant.name, device, settings.devices), command));
+    }
   }
   FAIRGV_CHECK(company.wait_for_output());
-  FAIRGV_TRY(found, shares(tenancy, condition, windows, company));
+  FAIRGV_TRY(found, shares(tenancy, condition, settings, company));
   for (std::size_t k = 0; k < condition.tenants.size(); ++k) {
     const Tenant& tenant = condition.tenants[k];
     if (tenant.promise.empty()) continue;
@@ -111,9 +122,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       "above a ceiling or below a guarantee.\n\n{:<36} {:<6} {:>9} {:>9} {:>9} {:>9} {:>10}\n",
       settings.windows, "condition", "tenant", "promised", "median", "lowest", "highest", "missed");
   for (const Condition& condition : conditions()) {
-    FAIRGV_TRY(tenancy, Tenancy::start(placement));
-    FAIRGV_CHECK(
-        measure(tenancy.value(), condition, endless_program(iterations.value()), settings.windows, found));
+    FAIRGV_TRY(tenancy, start_on(settings.devices, {}, placement,
+                                 {tenants_on_all(names_of(condition), settings.devices)}));
+    FAIRGV_CHECK(measure(tenancy.value(), condition, endless_program(iterations.value()), settings, found));
   }
   return found;
 }
@@ -123,6 +134,7 @@ int run(int argc, char** argv) {
   Settings settings;
   experiment.setting("--windows", settings.windows, 3, "Seconds that are measured in each condition")
       ->check(CLI::Range(1, 100'000));
+  declare_devices(experiment, settings.devices);
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });
 }

@@ -1,7 +1,8 @@
 // fairgv bench unfair: a picture of a fair and an unfair run. Three tenants count the same work; one of them,
 // with the least weight, launches kernels that are ten times as long. First come, first served, as a driver
 // does it by itself, gives the device to the tenant that asks for most of it at a time; fair queuing gives
-// each tenant its share by weight.
+// each tenant its share by weight. With --devices each device has the three, and the results are those of the
+// single devices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <numeric>
 
 #include "tests/bench/support/load/calibrated_loop.hpp"
+#include "tests/bench/support/load/company.hpp"
+#include "tests/bench/support/load/devices.hpp"
 #include "tests/bench/support/pairs.hpp"
 #include "tests/bench/support/registration.hpp"
 
@@ -48,15 +51,17 @@ Result<Cell> measure(const Tenancy& tenancy, Rivals& rivals, const std::string& 
   std::vector<double> ratios;
   for (int run = 0; run < settings.pairs; ++run) {
     FAIRGV_TRY(rounds, rivals.together(settings.seconds));
-    std::vector<double> work;
-    for (std::size_t i = 0; i < iterations.size(); ++i) work.push_back(rounds.value()[i] * iterations[i]);
-    const double sum = std::accumulate(work.begin(), work.end(), 0.0);
-    std::vector<double> relative;
-    for (std::size_t i = 0; i < kPlayers.size(); ++i) {
-      shares[i].push_back(work[i] / sum);
-      relative.push_back(shares[i].back() / due(kPlayers[i]));
+    for (std::size_t device = 0; device < settings.devices; ++device) {
+      std::vector<double> work = of_device(rounds.value(), device, settings.devices);
+      for (std::size_t i = 0; i < iterations.size(); ++i) work[i] *= iterations[i];
+      const double sum = std::accumulate(work.begin(), work.end(), 0.0);
+      std::vector<double> relative;
+      for (std::size_t i = 0; i < kPlayers.size(); ++i) {
+        shares[i].push_back(work[i] / sum);
+        relative.push_back(shares[i].back() / due(kPlayers[i]));
+      }
+      ratios.push_back(min_max_ratio(relative));
     }
-    ratios.push_back(min_max_ratio(relative));
   }
   Cell cell{policy, {}, spread_of(ratios)};
   std::transform(shares.begin(), shares.end(), cell.shares.begin(), spread_of);
@@ -110,16 +115,20 @@ Figure figure_of(const std::vector<Cell>& cells) {
 Result<Findings> run_benchmark(const Settings& settings, const Placement& placement) {
   std::vector<double> iterations;  // of a round
   std::vector<Program> programs;
-  std::vector<std::uint32_t> weights;
+  std::vector<std::uint32_t> weights;  // of all devices' tenants
   for (const Player& player : kPlayers) {
     FAIRGV_TRY(loop, calibrate_loop(player.kernel_us, "0.3", placement));
     programs.push_back({beside("workloads/computeLoop"), "--iterations", std::to_string(loop->iterations),
                         "--batch", std::to_string(loop->batch), "--sync", "stream"});
     iterations.push_back(static_cast<double>(loop->iterations));
-    weights.push_back(player.weight);
   }
-  FAIRGV_TRY(tenancy, Tenancy::start(placement));
-  FAIRGV_TRY(rivals, Rivals::start(tenancy.value(), placement, programs, {}));
+  const std::size_t devices = settings.pairs.devices;
+  for (std::size_t device = 0; device < devices; ++device) {
+    for (const Player& player : kPlayers) weights.push_back(player.weight);
+  }
+  FAIRGV_TRY(tenancy,
+             start_on(devices, {}, placement, {numbered("tenant", static_cast<unsigned>(weights.size()))}));
+  FAIRGV_TRY(rivals, Rivals::start(tenancy.value(), placement, programs, {}, {}, devices));
   FAIRGV_CHECK(rivals->weigh(tenancy.value(), weights));
   fmt::print("Shares of the work done, {} runs of {} s; the due share in parentheses\n\n{:<16}",
              settings.pairs.pairs, settings.pairs.seconds, "policy");
@@ -148,6 +157,7 @@ int run(int argc, char** argv) {
   Settings settings;
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
+  declare_devices(experiment, settings.pairs.devices);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

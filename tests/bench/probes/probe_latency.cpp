@@ -1,8 +1,11 @@
 // An OpenCL program for `fairgv bench latency` and `fairgv bench crowd`. It knows nothing of FairGV.
 //
-//   fairgv-probe-latency wake COUNT SEED   COUNT times: sleeps for 5 to 40 ms, launches a kernel that does
-//                                          next to nothing and waits for it; prints how long that took
-//   fairgv-probe-latency idle              opens the device, launches once, says so, and sleeps until killed
+//   fairgv-probe-latency wake COUNT SEED DEVICE   COUNT times: sleeps for 5 to 40 ms, launches a kernel that
+//                                                 does next to nothing on the device with this index and
+//                                                 waits for it; prints a line for each with the microseconds
+//                                                 that took, and whether all was right
+//   fairgv-probe-latency idle                     opens the first device, launches once, says so, and sleeps
+//                                                 until killed
 #include <unistd.h>
 
 #include <chrono>
@@ -15,7 +18,6 @@
 #include <vector>
 
 #include "tests/bench/support/load/touch_probe.hpp"
-#include "tests/harness/statistics.hpp"
 #include "tests/workloads/support/json_line.hpp"
 
 namespace {
@@ -27,9 +29,8 @@ constexpr int kWarmUp = 100;            // launches; the driver compiles and loa
 constexpr long kShortestSleep = 5'000;  // microseconds
 constexpr long kLongestSleep = 40'000;
 
-int wake(long count, std::uint64_t seed) {
-  using fairgv::harness::percentile;
-  TouchProbe probe;
+int wake(long count, std::uint64_t seed, const char* device) {
+  TouchProbe probe(device);
   for (int i = 0; i < kWarmUp; ++i) probe.launch();
   probe.finish();
   std::mt19937_64 random(seed);
@@ -43,13 +44,10 @@ int wake(long count, std::uint64_t seed) {
     waits.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   }
   const bool verified = probe.verified();
+  for (const double wait : waits) std::printf("%.1f\n", wait);
   workloads::JsonLine()
       .count("wakes", waits.size())
       .count("seed", seed)
-      .number("p50_us", percentile(waits, 50), 1)
-      .number("p90_us", percentile(waits, 90), 1)
-      .number("p99_us", percentile(waits, 99), 1)
-      .number("max_us", percentile(waits, 100), 1)
       .boolean("verified", verified)
       .print();
   return verified ? 0 : 1;
@@ -67,14 +65,14 @@ int idle() {
 
 int main(int argc, char** argv) {
   const bool idles = argc == 2 && std::strcmp(argv[1], "idle") == 0;
-  const bool wakes = argc == 4 && std::strcmp(argv[1], "wake") == 0;
+  const bool wakes = argc == 5 && std::strcmp(argv[1], "wake") == 0;
   const long count = wakes ? std::strtol(argv[2], nullptr, 10) : 0;
   if (!idles && count <= 0) {
-    std::fprintf(stderr, "usage: fairgv-probe-latency wake COUNT SEED | fairgv-probe-latency idle\n");
+    std::fprintf(stderr, "usage: fairgv-probe-latency wake COUNT SEED DEVICE | fairgv-probe-latency idle\n");
     return 2;
   }
   try {
-    return idles ? idle() : wake(count, std::strtoull(argv[3], nullptr, 10));
+    return idles ? idle() : wake(count, std::strtoull(argv[3], nullptr, 10), argv[4]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fairgv-probe-latency: %s\n", error.what());
     return 1;

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "tests/bench/support/load/company.hpp"
+#include "tests/bench/support/load/devices.hpp"
 #include "tests/bench/support/text/command_line.hpp"
 #include "tests/bench/support/time_in_use.hpp"
 
@@ -12,6 +14,11 @@ namespace {
 
 /// About as many as fit the time ahead of a window.
 constexpr int kTurnsAfterTheLast = 10;
+
+Window of_device(const Window& all, std::size_t device, std::size_t devices) {
+  return {bench::of_device(all.before, device, devices), bench::of_device(all.together, device, devices),
+          bench::of_device(all.after, device, devices)};
+}
 
 }  // namespace
 
@@ -46,9 +53,11 @@ void declare_policies(Experiment& experiment, std::vector<std::string>& policies
 }
 
 Result<PairedRuns> PairedRuns::start(const harness::Placement& placement, const PairSettings& settings,
-                                     const std::vector<std::string>& policies, std::size_t cases,
-                                     bool profiled) {
-  FAIRGV_TRY(tenancy, harness::Tenancy::start(placement, {}, settings.configuration()));
+                                     const std::vector<std::string>& policies, std::size_t programs,
+                                     std::size_t cases, bool profiled) {
+  const auto each = static_cast<unsigned>(programs * settings.devices);
+  FAIRGV_TRY(tenancy, start_on(settings.devices, settings.configuration(), placement,
+                               {numbered("tenant", each), numbered("profiled", each)}));
   return PairedRuns(placement, std::move(tenancy).value(), settings, policies,
                     cases * policies.size() *
                         static_cast<std::size_t>(settings.pairs * (settings.windows + (profiled ? 1 : 0))));
@@ -66,10 +75,15 @@ Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::ve
                                           const std::vector<Program>& together) {
   PairsByPolicy result;
   for (int pair = 0; pair < settings_.pairs; ++pair) {
-    FAIRGV_TRY(rivals, Rivals::start(tenancy_, placement_, together, alone));
+    FAIRGV_TRY(rivals, Rivals::start(tenancy_, placement_, together, alone, {}, settings_.devices));
     FAIRGV_TRY(windows, windows_of(what, pair, rivals.value()));
     FAIRGV_CHECK(rivals->end());
-    for (auto& [policy, of_policy] : windows.value()) result[policy].push_back(std::move(of_policy));
+    for (const auto& [policy, of_policy] : windows.value()) {
+      for (std::size_t device = 0; device < settings_.devices; ++device) {
+        std::vector<Window>& here = result[policy].emplace_back();
+        for (const Window& window : of_policy) here.push_back(of_device(window, device, settings_.devices));
+      }
+    }
   }
   return result;
 }
@@ -81,10 +95,12 @@ Result<std::map<std::string, std::vector<double>>> PairedRuns::measure_in_use(
     for (const std::string& policy : policies_) {
       progress_->step(fmt::format("{}, {}, in use", what, policy));
       FAIRGV_CHECK(tenancy_.set_policy(policy));
-      FAIRGV_TRY(by_itself, part_in_use_alone(placement_, alone, seconds));
-      FAIRGV_TRY(shared, part_in_use_together(tenancy_, together, seconds));
-      if (by_itself.value() <= 0) return Error{alone.front() + " left no timestamps"};
-      result[policy].push_back(shared.value() / by_itself.value());
+      FAIRGV_TRY(by_itself, part_in_use_alone(placement_, alone, settings_.devices, seconds));
+      FAIRGV_TRY(shared, part_in_use_together(tenancy_, together, settings_.devices, seconds));
+      for (std::size_t device = 0; device < settings_.devices; ++device) {
+        if (by_itself.value()[device] <= 0) return Error{alone.front() + " left no timestamps"};
+        result[policy].push_back(shared.value()[device] / by_itself.value()[device]);
+      }
     }
   }
   return result;

@@ -3,6 +3,7 @@
 // a ratio. Every pair has processes of its own, the same under all policies.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +22,7 @@ struct PairSettings {
   int turns = 15;   // of each program by itself between two windows; with short windows, so many windows too
   int windows = 1;  // of a pair under each policy
   std::string discipline = "adaptive";
+  std::size_t devices = 1;  // each with tenants of its own
 
   /// Of the daemon that shares the device.
   std::string configuration() const { return "discipline = \"" + discipline + "\""; }
@@ -43,25 +45,26 @@ struct Window {
   std::vector<double> together;
   std::vector<double> after;
 };
-/// The windows of each pair.
+/// The windows of each pair on each device.
 using PairsByPolicy = std::map<std::string, std::vector<std::vector<Window>>>;
 
 /// Measures the pairs of one experiment.
 class PairedRuns {
  public:
-  /// cases: how often measure() will be called; profiled: measure_in_use(), as often.
+  /// programs: how many are side by side on a device; cases: how often measure() will be called; profiled:
+  /// measure_in_use(), as often.
   static Result<PairedRuns> start(const harness::Placement& placement, const PairSettings& settings,
-                                  const std::vector<std::string>& policies, std::size_t cases,
-                                  bool profiled = false);
+                                  const std::vector<std::string>& policies, std::size_t programs,
+                                  std::size_t cases, bool profiled = false);
 
-  /// Each of `alone` by itself, and all of `together` over the same windows, under each policy. `what` names
-  /// the case in the progress line.
+  /// Each of `alone` by itself, and all of `together` over the same windows, on each device, under each
+  /// policy. `what` names the case in the progress line.
   Result<PairsByPolicy> measure(const std::string& what, const std::vector<Program>& alone,
                                 const std::vector<Program>& together);
 
   /// For which part of the time the device runs kernels of all of `together`, over that of `alone` by itself:
-  /// so many pairs of so many seconds under each policy. Runs of their own, because timestamps of every
-  /// launch cost throughput.
+  /// so many pairs of so many seconds under each policy, on each device. Runs of their own, because
+  /// timestamps of every launch cost throughput.
   Result<std::map<std::string, std::vector<double>>> measure_in_use(const std::string& what,
                                                                     const Program& alone,
                                                                     const std::vector<Program>& together,
@@ -70,7 +73,7 @@ class PairedRuns {
   const ProgressLine& progress() const { return *progress_; }
 
  private:
-  /// Of one pair.
+  /// Of one pair, on all devices.
   Result<std::map<std::string, std::vector<Window>>> windows_of(const std::string& what, int pair,
                                                                 Rivals& rivals);
 

@@ -1,9 +1,6 @@
 #include "tests/bench/support/load/clients.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <thread>
@@ -13,18 +10,6 @@
 namespace fairgv::bench {
 
 using namespace harness;
-
-Result<Tenancy> start_on(std::size_t devices, std::string configuration, const Placement& placement) {
-  if (devices == 1) return Tenancy::start(placement, {}, configuration);
-  for (std::size_t device = 1; device < devices; ++device) {
-    configuration += fmt::format("\n[device.{}]\nsame_as = {}\n", device, device);
-  }
-  std::string drivers = "pthread";
-  for (std::size_t device = 1; device < devices; ++device) drivers += " pthread";
-  // The programs that are measured on the driver alone get it from here, too.
-  ::setenv("POCL_DEVICES", drivers.c_str(), 1);
-  return Tenancy::start(placement, {}, configuration);
-}
 
 Program pinned(Program program, std::size_t client, std::size_t clients, const Placement& placement) {
   const std::string& device_cores = placement.device_cores();  // "0", or "0-1"

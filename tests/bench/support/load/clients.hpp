@@ -11,11 +11,6 @@
 
 namespace fairgv::bench {
 
-/// A daemon for so many of PoCL's devices, each of them hardware of its own as far as a CPU's processors can
-/// be. Programs that this process starts later see as many.
-Result<harness::Tenancy> start_on(std::size_t devices, std::string configuration,
-                                  const harness::Placement& placement);
-
 /// The program of that client, on a core of the host that it shares: up to three clients share one, of more
 /// each pair does, as far as there are cores (FairGV, sections 5.4.3 and 5.4.4).
 Program pinned(Program program, std::size_t client, std::size_t clients, const harness::Placement& placement);

@@ -34,8 +34,12 @@ Result<Company> start_all(const Tenancy& tenancy, const std::vector<std::string>
 
 Result<void> Company::join(const Tenancy& tenancy, const std::string& tenant,
                            const std::vector<std::string>& program) {
-  FAIRGV_TRY(child, Child::start(tenancy.tenant(tenant, 1, program)));
-  members_.push_back({tenant, std::move(child).value()});
+  return join(tenant, tenancy.tenant(tenant, 1, program));
+}
+
+Result<void> Company::join(const std::string& name, const CommandLine& program) {
+  FAIRGV_TRY(child, Child::start(program));
+  members_.push_back({name, std::move(child).value()});
   return {};
 }
 

@@ -14,14 +14,16 @@
 
 namespace fairgv::bench {
 
-/// Running programs, one for each tenant; all of weight 1, and destroyed with the object. Whether they are
-/// there during a measurement must be checked: by look() or watch_until().
+/// Running programs, as tenants of weight 1 or on the driver alone, and destroyed with the object. Whether
+/// they are there during a measurement must be checked: by look() or watch_until().
 class Company {
  public:
   using Clock = std::chrono::steady_clock;
 
   Result<void> join(const harness::Tenancy& tenancy, const std::string& tenant,
                     const std::vector<std::string>& program);
+  /// A program that is no tenant; `name` is for messages.
+  Result<void> join(const std::string& name, const harness::CommandLine& program);
   /// Waits until each has printed something: both kinds of company below do once they are under way.
   Result<void> wait_for_output();
   /// An Error if one has ended. Reads and drops what they have printed, so that none waits for a reader: look

@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::uint64_t kMostRounds = 1'000'000;
 
+std::string request_of(const OnRequest::Asked& asked) {
+  if (!asked.awaited) return std::to_string(asked.rounds);
+  if (asked.others == 0) return fmt::format("run {}", asked.rounds);
+  return fmt::format("run {} after {}", asked.rounds, asked.others);
+}
+
 }  // namespace
 
 Result<void> OnRequest::start(CommandLine command) {
@@ -33,15 +39,30 @@ Result<void> OnRequest::start(CommandLine command) {
 }
 
 Result<double> OnRequest::run(std::uint64_t rounds) {
-  return ask(std::to_string(rounds), "rounds", rounds);
+  return ask(request_of({nullptr, rounds, false}), "rounds", rounds);
 }
 
 Result<double> OnRequest::run_awaited(std::uint64_t rounds) {
-  return ask(fmt::format("run {}", rounds), "rounds", rounds);
+  return ask(request_of({nullptr, rounds}), "rounds", rounds);
 }
 
-Result<double> OnRequest::run_after(std::uint64_t others, std::uint64_t rounds) {
-  return ask(fmt::format("run {} after {}", rounds, others), "rounds", rounds);
+Result<std::vector<double>> OnRequest::run_at_once(const std::vector<Asked>& all) {
+  const bool is_alone = all.size() == 1;
+  for (const Asked& each : all) {
+    FAIRGV_CHECK(each.program->send(request_of(each) + (is_alone ? "" : "\nbegin")));
+  }
+  std::vector<double> seconds;
+  for (const Asked& each : all) {
+    FAIRGV_TRY(took, each.program->seconds_for("rounds", each.rounds));
+    seconds.push_back(took.value());
+  }
+  if (is_alone) return seconds;
+  for (const Asked& each : all) FAIRGV_CHECK(each.program->send("end"));
+  for (const Asked& each : all) {
+    FAIRGV_CHECK(each.program->answer());  // to "begin", whenever it began
+    FAIRGV_CHECK(each.program->answer());
+  }
+  return seconds;
 }
 
 Result<double> OnRequest::build() {
@@ -108,6 +129,10 @@ Result<double> OnRequest::rounds_per_second() {
 
 Result<double> OnRequest::ask(const std::string& request, const char* what, std::uint64_t count) {
   FAIRGV_CHECK(send(request));
+  return seconds_for(what, count);
+}
+
+Result<double> OnRequest::seconds_for(const char* what, std::uint64_t count) {
   FAIRGV_TRY(answered, answer());
   if (answered->value(what, std::uint64_t{0}) != count) {
     return Error{command_.arguments[0] + " does something else than what was asked for"};

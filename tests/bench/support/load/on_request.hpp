@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
@@ -27,8 +28,16 @@ class OnRequest {
   Result<double> run(std::uint64_t rounds);
   /// The same with the waits that the program makes by itself.
   Result<double> run_awaited(std::uint64_t rounds);
-  /// The same, right after `others` that are not measured.
-  Result<double> run_after(std::uint64_t others, std::uint64_t rounds);
+  /// Rounds for run_at_once().
+  struct Asked {
+    OnRequest* program = nullptr;
+    std::uint64_t rounds = 0;
+    bool awaited = true;       // as run_awaited(), else as run()
+    std::uint64_t others = 0;  // that are not measured, right before awaited ones
+  };
+  /// The seconds that each takes while the others run theirs. A program that has done its rounds works on
+  /// until all have: the last ones would have the processors for themselves.
+  static Result<std::vector<double>> run_at_once(const std::vector<Asked>& all);
   /// The seconds that one clBuildProgram takes now.
   Result<double> build();
   /// As many rounds as take about so long. Also warms up.
@@ -53,6 +62,7 @@ class OnRequest {
   Result<nlohmann::json> answer();
   Result<double> rounds_per_second();
   Result<double> ask(const std::string& request, const char* what, std::uint64_t count);
+  Result<double> seconds_for(const char* what, std::uint64_t count);
 
   ScratchFile pipe_;
   harness::CommandLine command_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/bench/support/load/devices.hpp"
 #include "tests/harness/measured.hpp"
 #include "tests/harness/statistics.hpp"
 #include "tests/harness/steady.hpp"
@@ -50,25 +51,29 @@ bool was_steady(const std::vector<double>& before, const std::vector<double>& af
   return is_steady(1, change);
 }
 
-Result<void> Rivals::Rival::start(CommandLine command) {
+Result<void> Rivals::Rival::start(CommandLine command, double turn_seconds) {
   FAIRGV_CHECK(program.start(std::move(command)));
-  FAIRGV_TRY(fill, program.rounds_in(kTurnSeconds));
+  FAIRGV_TRY(fill, program.rounds_in(turn_seconds));
   rounds = fill.value();
   return {};
 }
 
 Result<Rivals> Rivals::start(const Tenancy& tenancy, const Placement& placement,
                              const std::vector<Program>& tenants, const std::vector<Program>& on_driver,
-                             const std::string& name) {
-  Rivals rivals;
-  for (const Program& program : on_driver) {
-    Rival& rival =
-        rivals.on_driver_.emplace_back(fmt::format(".{}driver{}", name, rivals.on_driver_.size()), false);
-    FAIRGV_CHECK(rival.start(bare(program, placement)));
+                             const std::string& name, std::size_t devices) {
+  Rivals rivals(devices);
+  // In a turn the devices share the processors.
+  const double turn_seconds = kTurnSeconds / static_cast<double>(devices);
+  for (std::size_t device = 0; device < devices; ++device) {
+    for (const Program& program : on_driver) {
+      Rival& rival =
+          rivals.on_driver_.emplace_back(fmt::format(".{}driver{}", name, rivals.on_driver_.size()), false);
+      FAIRGV_CHECK(rival.start(bare(on_device(program, device, devices), placement), turn_seconds));
+    }
   }
-  for (std::size_t i = 0; i < tenants.size(); ++i) {
+  for (std::size_t i = 0; i < devices * tenants.size(); ++i) {
     Rival& rival = rivals.tenants_.emplace_back(fmt::format(".{}tenant{}", name, i), true);
-    FAIRGV_CHECK(rival.start(tenancy.tenant(name_of(i), 1, tenants[i])));
+    FAIRGV_CHECK(rival.start(tenancy.tenant(name_of(i), 1, tenants[i % tenants.size()]), turn_seconds));
   }
   return rivals;
 }
@@ -81,28 +86,39 @@ Result<void> Rivals::weigh(const Tenancy& tenancy, const std::vector<std::uint32
 }
 
 Result<Rivals::Alone> Rivals::take_turns(int turns, Who who) {
-  std::vector<Rival*> in_order = order(who);
+  std::vector<Twins> in_order = order(who);
   for (int turn = 0; turn < turns; ++turn) {
     FAIRGV_CHECK(take_turn(in_order));
   }
   return speeds(who);
 }
 
-std::vector<Rivals::Rival*> Rivals::order(Who who) {
-  std::vector<Rival*> order;
-  for (std::size_t i = 0; i < std::max(tenants_.size(), on_driver_.size()); ++i) {
-    if (i < on_driver_.size()) order.push_back(&on_driver_[i]);
-    if (i < tenants_.size() && who == Who::everybody) order.push_back(&tenants_[i]);
+Rivals::Twins Rivals::twins(std::deque<Rival>& all, std::size_t place) const {
+  Twins twins;
+  for (std::size_t device = 0; device < devices_; ++device) {
+    twins.push_back(&all[device * (all.size() / devices_) + place]);
+    twins.back()->speeds.clear();
   }
-  for (Rival* rival : order) rival->speeds.clear();
+  return twins;
+}
+
+std::vector<Rivals::Twins> Rivals::order(Who who) {
+  std::vector<Twins> order;
+  for (std::size_t place = 0; place < std::max(tenants_.size(), on_driver_.size()) / devices_; ++place) {
+    if (place < on_driver_.size() / devices_) order.push_back(twins(on_driver_, place));
+    if (place < tenants_.size() / devices_ && who == Who::everybody) order.push_back(twins(tenants_, place));
+  }
   return order;
 }
 
-Result<void> Rivals::take_turn(std::vector<Rival*>& order) {
-  for (Rival* rival : order) {
-    FAIRGV_TRY(seconds,
-               rival->tenant ? rival->program.run(rival->rounds) : rival->program.run_awaited(rival->rounds));
-    rival->speeds.push_back(static_cast<double>(rival->rounds) / seconds.value());
+Result<void> Rivals::take_turn(std::vector<Twins>& order) {
+  for (const Twins& twins : order) {
+    std::vector<OnRequest::Asked> asked;
+    for (Rival* rival : twins) asked.push_back({&rival->program, rival->rounds, !rival->tenant});
+    FAIRGV_TRY(seconds, OnRequest::run_at_once(asked));
+    for (std::size_t device = 0; device < devices_; ++device) {
+      twins[device]->speeds.push_back(static_cast<double>(twins[device]->rounds) / seconds.value()[device]);
+    }
   }
   // The program that goes first changes, so that a drift of the machine cancels.
   std::reverse(order.begin(), order.end());
@@ -128,7 +144,7 @@ Result<Rivals::Sides> Rivals::turns_and_window(double seconds) {
   const double to_work = monotonic_seconds() + kSecondsOfTurns;
   const double start = to_work + kWorkAheadSeconds;
   FAIRGV_CHECK(open_window(start, seconds));
-  std::vector<Rival*> in_order = order(Who::on_driver);
+  std::vector<Twins> in_order = order(Who::on_driver);
   const double last_turn = to_work - kTurnsEndAhead * kTurnSeconds * static_cast<double>(in_order.size());
   do {
     FAIRGV_CHECK(take_turn(in_order));

@@ -21,10 +21,12 @@ using Program = std::vector<std::string>;  // and its arguments
 class Rivals {
  public:
   /// Starts all, one after the other; the tenants are tenant1, tenant2, ..., and of equal weight. Other
-  /// tenants of the daemon should have nothing to do. Rivals that are there at once need names.
+  /// tenants of the daemon should have nothing to do. Rivals that are there at once need names. With several
+  /// devices (start_on()) each has all of these programs; whatever is in the order of the programs has those
+  /// of one device after the other.
   static Result<Rivals> start(const harness::Tenancy& tenancy, const harness::Placement& placement,
                               const std::vector<Program>& tenants, const std::vector<Program>& on_driver,
-                              const std::string& name = {});
+                              const std::string& name = {}, std::size_t devices = 1);
 
   /// The tenants, of that daemon, have these weights from now on, in their order.
   Result<void> weigh(const harness::Tenancy& tenancy, const std::vector<std::uint32_t>& weights) const;
@@ -38,7 +40,8 @@ class Rivals {
     std::vector<double> on_driver;
   };
   enum class Who { everybody, on_driver };
-  /// Everybody by itself, in short turns: all rounds over the time of all turns, as together().
+  /// Everybody by itself, in short turns: all rounds over the time of all turns, as together(). Each turn is
+  /// one program's on every device.
   Result<Alone> take_turns(int turns, Who who);
 
   /// The tenants at once, in the midst of their work: rounds per second, of any window of some turns' length.
@@ -58,20 +61,24 @@ class Rivals {
  private:
   struct Rival {
     Rival(const std::string& suffix, bool is_tenant) : program(suffix), tenant(is_tenant) {}
-    Result<void> start(harness::CommandLine command);
+    Result<void> start(harness::CommandLine command, double turn_seconds);
     OnRequest program;
     bool tenant;
     std::uint64_t rounds = 0;    // of a turn
     std::vector<double> speeds;  // of its turns
   };
 
-  Rivals() = default;
-  std::vector<Rival*> order(Who who);
-  Result<void> take_turn(std::vector<Rival*>& order);  // the next one goes the other way round
-  Alone speeds(Who who) const;                         // of the turns since order()
+  using Twins = std::vector<Rival*>;  // the same program, on each of the devices
+
+  explicit Rivals(std::size_t devices) : devices_(devices) {}
+  Twins twins(std::deque<Rival>& all, std::size_t place) const;
+  std::vector<Twins> order(Who who);
+  Result<void> take_turn(std::vector<Twins>& order);  // the next one goes the other way round
+  Alone speeds(Who who) const;                        // of the turns since order()
   Result<void> open_window(double start, double seconds);
   Result<std::vector<double>> close_window();
 
+  std::size_t devices_;
   std::deque<Rival> tenants_;
   std::deque<Rival> on_driver_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "tests/workloads/support/device.hpp"
@@ -11,7 +12,8 @@ namespace fairgv::bench {
 
 class TouchProbe {
  public:
-  TouchProbe() {
+  /// On the device with this index.
+  explicit TouchProbe(const std::string& device = "0") : device_("0", device) {
     cl_int error = CL_SUCCESS;
     queue_ = workloads::Queue(clCreateCommandQueue(device_.context(), device_.id(), 0, &error));
     workloads::check(error, "clCreateCommandQueue");
@@ -41,7 +43,7 @@ class TouchProbe {
       "__kernel void touch(__global int* out) { out[get_global_id(0)] += 1; }";
   static constexpr std::size_t kItems = 64;
 
-  workloads::Device device_{"0", "0"};
+  workloads::Device device_;
   workloads::Queue queue_;
   workloads::Program program_ = device_.build(kSource);
   workloads::Kernel kernel_ = device_.kernel(program_, "touch");

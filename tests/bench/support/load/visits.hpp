@@ -8,7 +8,10 @@
 // turn of the neighbour too many, or too few, always the same.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <vector>
 
 #include "runtime/base/result.hpp"
 #include "tests/bench/support/load/on_request.hpp"
@@ -19,23 +22,28 @@ namespace fairgv::bench {
 
 class Visits {
  public:
-  /// Starts the program on the driver alone, and as tenant1, and the neighbour as tenant2, of equal weight. A
-  /// turn alone takes about `turn_seconds`.
+  /// Starts the program on the driver alone, and as tenant1, and the neighbour as tenant2, of equal weight;
+  /// on each of several devices (start_on()) so, as tenant3 and tenant4 and so on. A turn alone takes about
+  /// `turn_seconds`.
   Result<void> start(const harness::Tenancy& tenancy, const harness::Placement& placement,
-                     const Program& program, const Program& neighbour, double turn_seconds);
+                     const Program& program, const Program& neighbour, double turn_seconds,
+                     std::size_t devices);
 
-  /// The seconds that the same rounds take, with the waits that the program makes, after others that do not
-  /// count: on the driver alone, and then beside the neighbour.
-  Result<double> alone();
-  Result<double> beside();
+  /// The seconds that the same rounds take on each device, with the waits that the program makes, after
+  /// others that do not count: on the driver alone, and then beside the neighbour. All devices at once.
+  Result<std::vector<double>> alone();
+  Result<std::vector<double>> beside();
 
   /// Ends all. Their results are right.
   Result<void> end();
 
  private:
-  OnRequest twin_{".twin"};  // on the driver alone
-  OnRequest tenant_{".tenant"};
-  OnRequest neighbour_{".neighbour"};
+  Result<std::vector<double>> run(std::deque<OnRequest>& programs) const;
+
+  // One for each device.
+  std::deque<OnRequest> twins_;  // on the driver alone
+  std::deque<OnRequest> tenants_;
+  std::deque<OnRequest> neighbours_;
   std::uint64_t rounds_ = 0;  // of a turn
   std::uint64_t ahead_ = 0;   // that do not count, before those
   double place_ = 0;          // between the fewest and the most of them

@@ -113,6 +113,13 @@ TEST_F(Experiments, RunTimesBesideShortAndLongKernelsAreTabledAndDrawn) {
   expect_figure_of({">matrixMul<", ">fair<"});
 }
 
+TEST_F(Experiments, RunTimesOnTwoDevicesAreThoseOfSingleDevices) {
+  const auto rows = rows_of(
+      {"mixed", "--programs", "matrixMul", "--kernel-us", "100", "--policies", "fair", "--devices", "2"});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows[1].starts_with("matrixMul,fair,100,")) << rows[1];
+}
+
 TEST_F(Experiments, UtilisationBesideASleeperIsTabledAndDrawn) {
   const auto rows = rows_of({"conserve", "--sleep-ratios", "0.5", "--windows", "2"});
   ASSERT_EQ(rows.size(), 4U);
@@ -124,6 +131,20 @@ TEST_F(Experiments, UtilisationBesideASleeperIsTabledAndDrawn) {
   EXPECT_TRUE(rows[2].starts_with("0.5,fair-paper,")) << rows[2];
   EXPECT_TRUE(rows[3].starts_with("0.5,fair-paper-idle,")) << rows[3];
   expect_figure_of({">fair<", ">fair-paper<", ">fair-paper-idle<"});
+}
+
+TEST_F(Experiments, UtilisationOfTwoDevicesIsThatOfSingleDevices) {
+  const auto rows = rows_of({"conserve", "--sleep-ratios", "0.5", "--policies", "fair", "--devices", "2"});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows[1].starts_with("0.5,fair,")) << rows[1];
+}
+
+TEST_F(Experiments, AGreedyProgramOnEachOfTwoDevicesIsTabledWithTheOthers) {
+  const auto rows = rows_of({"unfair", "--devices", "2"});
+  ASSERT_EQ(rows.size(), 7U);
+  EXPECT_EQ(rows[0], "policy,tenant,weight,kernel_us,due,share,lowest,highest,min_max_ratio");
+  EXPECT_TRUE(rows[1].starts_with("fifo,alice,3,300,0.5000,")) << rows[1];
+  EXPECT_TRUE(rows[6].starts_with("fair,greedy,1,3000,0.1667,")) << rows[6];
 }
 
 TEST_F(Experiments, HowSteadyTheMachineIsIsTabledAndDrawn) {
@@ -165,6 +186,14 @@ TEST_F(Experiments, RefuseWhatTheyCannotDoBeforeTheyMeasure) {
     EXPECT_EQ(status_of({name, "--device-cores", "1000000"}), 2);
     EXPECT_EQ(status_of({name, "--csv", folder / "none" / "table.csv"}), 2);
     EXPECT_EQ(status_of({name, "--figure", folder / "figure.txt"}), 2);
+  }
+  for (const char* name : {"conserve", "crowd", "fair3", "latency", "mixed", "promises", "unfair"}) {
+    EXPECT_EQ(status_of({name, "--devices", "0"}), 2) << name;
+    EXPECT_EQ(status_of({name, "--devices", "17"}), 2) << name;
+  }
+  // Refused where the workloads in CUDA were not built, too.
+  for (const char* name : {"conserve", "fair3", "mixed"}) {
+    EXPECT_EQ(status_of({name, "--devices", "2", "--api", "cuda"}), 2) << name;
   }
   EXPECT_EQ(status_of({"share", "--policy", "lottery"}), 2);
   EXPECT_EQ(status_of({"mixed", "--programs", "solitaire"}), 2);
