@@ -12,6 +12,12 @@
 #include "runtime/daemon/worker/cuda_driver.hpp"
 
 namespace fairgv::harness {
+namespace {
+
+/// A daemon ends by itself after so long without a session, in case the test that started it was killed.
+constexpr const char* kIdleSeconds = "600";
+
+}  // namespace
 
 std::filesystem::path own_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
@@ -108,8 +114,6 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
   // It may name files that workers cannot see from within their cage, and a sanitizer ends a process that
   // cannot read them.
   changes.emplace_back("TSAN_OPTIONS", std::nullopt);
-  CommandLine first{{beside("fairgv"), "run", "--socket", tenancy.socket(), "--tenant", "warm-up"},
-                    std::move(changes)};
   // First: the caller may begin other tables after [device].
   if (const std::string& cores = tenancy.placement_.device_cores(); !cores.empty()) {
     device = "cores = \"" + cores + "\"\nwake_latency_us = 0\n" + device;
@@ -117,10 +121,10 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
   // Always, so that the machine's own configuration has no part in it.
   const std::string config = tenancy.folder_ / "fairgvd.toml";
   std::ofstream(config) << "[device]\n" << device << '\n';
-  first.arguments.insert(first.arguments.end(), {"--config", config});
-  first.arguments.insert(first.arguments.end(), {"--", "true"});
-  // The first tenant starts the daemon; `true` makes sure that it is there, and that it can start at all.
-  FAIRGV_TRY(started, run(first));
+  // Not by a tenant's `fairgv run`, whose daemon would soon end beside programs that are not its tenants.
+  FAIRGV_TRY(started, run({{beside("fairgvd"), "--daemonize", "--exit-idle", kIdleSeconds, "--socket",
+                            tenancy.socket(), "--config", config},
+                           std::move(changes)}));
   if (started->status != 0) return Error{"the private daemon at " + tenancy.socket() + " did not start"};
   return tenancy;
 }
