@@ -10,6 +10,7 @@ extern const std::string_view kPreludeInteger;
 extern const std::string_view kPreludeFloat;
 extern const std::string_view kPreludeAtomic;
 extern const std::string_view kPreludeStepped;
+extern const std::string_view kPreludeHeap;
 extern const std::string_view kPreludeImage;
 
 }  // namespace fairgv::softcuda

@@ -85,7 +85,8 @@ Device::Device() {
 
 Module::Module(std::string_view ptx) : translated_(translated_or_throw(ptx)) {
   const Device& device = Device::get();
-  const char* source = translated_.source.c_str();
+  const std::string text = translated_.source();
+  const char* source = text.c_str();
   cl_int code = CL_SUCCESS;
   program_ = clCreateProgramWithSource(device.context(), 1, &source, nullptr, &code);
   check(code, "clCreateProgramWithSource");
@@ -129,6 +130,9 @@ const KernelInfo& Module::info(const std::string& kernel) const {
     if (found != nullptr) throw std::runtime_error("more than one kernel " + kernel);
     found = &each;
   }
+  for (const softcuda::Refused& each : translated_.refused) {
+    if (found == nullptr && each.name == kernel) throw std::runtime_error(each.error.text());
+  }
   if (found == nullptr) throw std::runtime_error("no kernel " + kernel);
   return *found;
 }
@@ -142,10 +146,12 @@ void Module::launch(const std::string& name, Extent grid, Extent block, const Pa
   runtime.printf_address = ring_->address();
   runtime.printf_capacity = kRingBytes;
   runtime.dynamic_shared_bytes = dynamic_shared;
+  if (heap_) runtime.heap = heap_->address();
   const std::size_t threads = block[0] * block[1] * block[2];
   if (wanted.stepped) {
-    const std::size_t bytes =
-        (wanted.scratch_bytes_fixed + threads * wanted.scratch_bytes_per_thread + 63) / 64 * 64;
+    if (wanted.uses_stack) runtime.stack_bytes = stack_bytes_;
+    const std::size_t per_thread = wanted.scratch_bytes_per_thread + runtime.stack_bytes;
+    const std::size_t bytes = (wanted.scratch_bytes_fixed + threads * per_thread + 63) / 64 * 64;
     if (!scratch_ || scratch_->size() < bytes * device.units()) {
       scratch_ = std::make_unique<Memory<std::byte>>(bytes * device.units());
     }
@@ -175,6 +181,11 @@ void Module::launch(const std::string& name, Extent grid, Extent block, const Pa
       if (flag != 0) throw std::runtime_error("a scratch slot was not returned");
     }
   }
+}
+
+void Module::make_heap(std::size_t bytes) {
+  heap_ = std::make_unique<Memory<std::byte>>(softcuda::heap_memory_bytes(bytes));
+  softcuda::make_heap(&(*heap_)[0], bytes);
 }
 
 std::string Module::printed() {

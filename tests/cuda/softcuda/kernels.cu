@@ -78,3 +78,11 @@ extern "C" __global__ void read_texture(cudaTextureObject_t texture, float4* out
 extern "C" __global__ void write_surface(cudaSurfaceObject_t surface, int value) {
   surf2Dwrite(value + static_cast<int>(threadIdx.x), surface, static_cast<int>(threadIdx.x) * 4, 0);
 }
+
+__device__ __noinline__ unsigned deep(unsigned n) { return n == 0 ? 1 : (deep(n - 1) * 3) ^ n; }
+extern "C" __global__ void recurse(unsigned* out, unsigned n) { *out = deep(n); }
+
+extern "C" __global__ void allocate(void** out, unsigned long long bytes) { *out = malloc(bytes); }
+extern "C" __global__ void release(void** block) { free(*block); }
+
+extern "C" __global__ void call_at(void (*function)()) { function(); }

@@ -45,6 +45,15 @@ CUresult verdict(const RuntimeBlock& block) {
       return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case TrapKind::kDeadlock:
       return CUDA_ERROR_LAUNCH_TIMEOUT;  // a GPU would wait for ever, or until its watchdog
+    case TrapKind::kStack:
+      return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case TrapKind::kNoFunction:
+      return CUDA_ERROR_INVALID_PC;
+    case TrapKind::kRefused:
+      std::fprintf(stderr, "%s: %s\n", kEngineName, text_at(block.trap_message));
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case TrapKind::kNotAllocated:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
     case TrapKind::kScratch:
     case TrapKind::kSurface:
       break;
@@ -107,18 +116,25 @@ class BegunLaunch : public Begun {
 };
 
 /// A frame that is ready for the launch; null: the device has no memory.
-std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
+std::unique_ptr<LaunchFrame> make_frame(const Launch& launch, ContextResources& resources) {
   const KernelInfo& info = launch.function->info();
   const OpenClDevice& device = *launch.engine.opencl;
   auto frame = launch.engine.frames.take(device);
   if (!frame) return nullptr;
   const std::uint64_t threads =
       std::uint64_t{launch.shape.block[0]} * launch.shape.block[1] * launch.shape.block[2];
+  const std::uint32_t stack = info.uses_stack ? resources.stack_bytes() : 0;
   const std::uint64_t slot =
-      info.stepped ? info.scratch_bytes_fixed + threads * info.scratch_bytes_per_thread : 0;
+      info.stepped
+          ? info.scratch_bytes_fixed + threads * (info.scratch_bytes_per_thread + std::uint64_t{stack})
+          : 0;
   // As many blocks at once as the device has units, and one more for the thread that waits.
   const std::uint32_t slots = info.stepped ? device.facts().compute_units + 1 : 0;
-  if (frame->prepare(device, launch.shape.dynamic_shared, slot, slots)) return frame;
+  if (frame->prepare(device, launch.shape.dynamic_shared, slot, slots)) {
+    frame->block().stack_bytes = stack;
+    if (info.uses_heap) frame->block().heap = resources.heap(device);
+    return frame;
+  }
   launch.engine.frames.give_back(std::move(frame));
   return nullptr;
 }
@@ -150,7 +166,8 @@ CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
                       const std::shared_ptr<Operation>& operation) {
   const cl_command_queue queue = device_queue(*launch->engine.opencl, stream);
   if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
-  auto begun = std::make_unique<BegunLaunch>(launch, operation, make_frame(*launch));
+  auto begun =
+      std::make_unique<BegunLaunch>(launch, operation, make_frame(*launch, stream.own_group().resources()));
   if (!begun->has_frame()) return CUDA_ERROR_OUT_OF_MEMORY;
   HeldLaunch* const held = launch->held.get();
   const cl_event start = held != nullptr ? held->start(launch->engine.opencl->context()) : nullptr;

@@ -21,7 +21,8 @@ struct fgv_runtime {
   ulong dynamic_shared_bytes, grid_id;
   ulong clock_base, timer_base, timer_scale;
   ulong scratch_flags, scratch_address, scratch_slot_bytes;
-  uint scratch_slots, reserved;
+  uint scratch_slots, stack_bytes;
+  ulong heap;
 };
 #define FAIRGV_RUNTIME(R) ((FAIRGV_AS struct fgv_runtime*)(R))
 

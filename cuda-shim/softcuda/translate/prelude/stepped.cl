@@ -41,24 +41,25 @@ struct fgv_thread {
   uint x, y, z;
   uint mask, a, b;
   ulong value, result;
-  uint flag, unused[3];
+  uint flag, frame, unused[2];
 };
 #define FAIRGV_BLOCK_BYTES 64
 
 // A block that is being run: its scratch is 16 counts of threads that have arrived without waiting, then the threads,
-// then the threads' own memory.
+// then the threads' own memory (`context` bytes each), then their call stacks.
 struct fgv_block {
-  ulong slot, threads, contexts, context_bytes;
-  uint count, index;
+  ulong slot, threads, contexts, stacks, own_bytes;
+  uint count, index, stack_bytes;
 };
 #define FAIRGV_THREAD(G, t) ((FAIRGV_AS struct fgv_thread*)((G).threads + (t) * 64ul))
 
-static bool fgv_begin(struct fgv_block* G, ulong R, uint context) {
+static bool fgv_begin(struct fgv_block* G, ulong R, uint context, bool has_stack) {
   FAIRGV_AS struct fgv_runtime* runtime = FAIRGV_RUNTIME(R);
   const uint nx = (uint)get_local_size(0), ny = (uint)get_local_size(1);
   G->count = nx * ny * (uint)get_local_size(2);
-  G->context_bytes = (ulong)G->count * context;
-  if (runtime->scratch_slots == 0 || runtime->scratch_slot_bytes < FAIRGV_BLOCK_BYTES + G->count * 64ul + G->context_bytes) {
+  G->stack_bytes = has_stack ? runtime->stack_bytes : 0;
+  G->own_bytes = G->count * ((ulong)context + G->stack_bytes);
+  if (runtime->scratch_slots == 0 || runtime->scratch_slot_bytes < FAIRGV_BLOCK_BYTES + G->count * 64ul + G->own_bytes) {
     fgv_trap(R, 4, 0, 0, 0, 0, 0, 0, 0);
     return false;
   }
@@ -70,12 +71,14 @@ static bool fgv_begin(struct fgv_block* G, ulong R, uint context) {
   G->slot = runtime->scratch_address + index * runtime->scratch_slot_bytes;
   G->threads = G->slot + FAIRGV_BLOCK_BYTES;
   G->contexts = G->threads + G->count * 64ul;
+  G->stacks = G->contexts + G->count * (ulong)context;
   for (uint i = 0; i < 16; ++i) FAIRGV_AT(uint, G->slot + 4 * i) = 0;
   uint x = 0, y = 0, z = 0;
   for (uint t = 0; t < G->count; ++t) {
     FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, t);
     thread->pc = 0;
     thread->state = FAIRGV_READY;
+    thread->frame = 0;
     thread->x = x;
     thread->y = y;
     thread->z = z;

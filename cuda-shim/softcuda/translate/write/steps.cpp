@@ -18,7 +18,8 @@ bool is_constant(const FlatKernel& kernel, const FlatInstruction& i) {
   const Argument& source = i.arguments[1];
   if (i.name == "mov") {
     return source.kind == Argument::Kind::kInteger || source.kind == Argument::Kind::kFloat ||
-           source.kind == Argument::Kind::kMemory ||
+           (source.kind == Argument::Kind::kMemory &&
+            !kernel.memories[static_cast<std::size_t>(source.id)].in_frame) ||
            (source.kind == Argument::Kind::kSpecial && !source.text.starts_with("%clock") &&
             !source.text.starts_with("%globaltimer"));
   }
@@ -57,13 +58,15 @@ Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(k
     }
   }
   for (Memory& memory : kernel.memories) {
+    if (memory.in_frame) continue;
     if (memory.space != Memory::Space::kLocal && memory.space != Memory::Space::kCallParam) continue;
     memory.offset = round_up(context_bytes_, std::max<std::uint64_t>(8, memory.alignment));
-    context_bytes_ = memory.offset + memory.size;
+    context_bytes_ = memory.offset + std::max<std::uint64_t>(8, round_up(memory.size, 8));
   }
   context_bytes_ = round_up(context_bytes_, 64);
   info.scratch_bytes_fixed = kBlockBytes;
   info.scratch_bytes_per_thread = kThreadBytes + static_cast<std::uint32_t>(context_bytes_);
+  info.uses_stack = has_stack();
 }
 
 void Steps::find_constants() {
@@ -93,7 +96,7 @@ std::string Steps::wrap(const std::string& prologue, const std::string& body) co
   return fmt::format(
       "  if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) != 0) return;\n"
       "  struct fgv_block G;\n"
-      "  if (!fgv_begin(&G, R, {0})) return;\n"
+      "  if (!fgv_begin(&G, R, {0}, {3})) return;\n"
       "  do {{\n"
       "  for (uint base = 0; base < G.count; base += 32) {{\n"
       "  const uint end = min(base + 32, G.count);\n"
@@ -103,7 +106,7 @@ std::string Steps::wrap(const std::string& prologue, const std::string& body) co
       "  if (me->state != FAIRGV_READY) continue;\n"
       "  const uint TX = me->x, TY = me->y, TZ = me->z;\n"
       "  const ulong C = G.contexts + LT * {0}ul;\n"
-      "{1}{2}"
+      "{4}{1}{2}"
       "  me->state = FAIRGV_DONE;\n"
       "  next:;\n"
       "  }}\n"
@@ -111,13 +114,16 @@ std::string Steps::wrap(const std::string& prologue, const std::string& body) co
       "  }}\n"
       "  }} while (fgv_resolve_block(&G, R));\n"
       "  fgv_end(&G, R);\n",
-      context_bytes_, prologue, body);
+      context_bytes_, prologue, body, has_stack(),
+      has_stack() ? "  const ulong K = G.stacks + LT * (ulong)G.stack_bytes;\n  ulong F = K + me->frame;\n"
+                  : "");
 }
 
 // The operation's inputs have been put into `me`; the thread's registers are kept until it goes on.
 void Steps::stop(Writer& w, const FlatInstruction& i, const std::string& kind) {
   const Stop& here = stops_.at(&i);
   for (const int id : here.kept) w.line(fmt::format("{} = v{};", slot(id), id));
+  if (has_stack()) w.line("me->frame = (uint)(F - K);");
   w.line(fmt::format("me->pc = {}; me->state = {}; goto next;", here.number, kind));
   w.line(fmt::format("G{}:;", here.number));
   for (const int id : here.kept) w.line(fmt::format("v{} = {};", id, slot(id)));

@@ -37,6 +37,7 @@ class Steps {
   void barrier(Writer& writer, const FlatInstruction& instruction);
   void find_constants();
   std::string slot(int id) const;
+  bool has_stack() const { return !kernel_.calls.empty(); }
 
   const FlatKernel& kernel_;
   std::map<const FlatInstruction*, Stop> stops_;

@@ -208,6 +208,7 @@ std::string Writer::variable_address(const Argument& argument) {
       return fmt::format("(ulong)&P + {}{}", memory.offset, offset);
     case Memory::Space::kLocal:
     case Memory::Space::kCallParam:
+      if (memory.in_frame) return fmt::format("F + {}ul{}", memory.offset, offset);
       // A stepped thread's own memory lies in its scratch, because it must outlive a step.
       if (info_.stepped) return fmt::format("C + {}ul{}", memory.offset, offset);
       return fmt::format("(ulong)m{}{}", argument.id, offset);
