@@ -2,6 +2,7 @@
 #include <array>
 
 #include "cuda-shim/softcuda/translate/flattener.hpp"
+#include "cuda-shim/softcuda/translate/write/matrix.hpp"
 #include "slicing/ptx/printer.hpp"
 
 namespace fairgv::softcuda {
@@ -122,7 +123,22 @@ void Flattener::add(const Instruction& instruction, int line, int end) {
     flat.words.clear();
     flat.arguments = {label_argument(end)};
   }
+  if (is_matrix_transfer(flat)) return transfer_matrix(std::move(flat));
   result_.kernel.instructions.push_back(std::move(flat));
+}
+
+// Stores of the warp's other lanes may be needed, and theirs may follow: the lanes go together.
+void Flattener::transfer_matrix(FlatInstruction flat) {
+  FlatInstruction together = flat;
+  together.name = "bar";
+  together.words = {"warp", "sync"};
+  Argument all;
+  all.kind = Argument::Kind::kInteger;
+  all.bits = 0xffffffff;
+  together.arguments = {all};
+  result_.kernel.instructions.push_back(together);
+  result_.kernel.instructions.push_back(std::move(flat));
+  result_.kernel.instructions.push_back(std::move(together));
 }
 
 Argument Flattener::label_argument(int label) const {

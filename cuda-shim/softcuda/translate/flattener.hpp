@@ -49,6 +49,7 @@ class Flattener {
   bool branch_targets(const std::string& name, const slicing::ptx::Statement& next);
   void place_label(int id);
   void add(const slicing::ptx::Instruction& instruction, int line, int end);
+  void transfer_matrix(FlatInstruction flat);
 
   // ---- calls
   void call(const slicing::ptx::Instruction& instruction, FlatInstruction flat);

@@ -38,6 +38,7 @@ bool has_result(const FlatInstruction& i) {
       "prefetchu", "pmevent", "discard", "applypriority", "setmaxnreg", "cp",        "sust"};
   if (i.name.starts_with("call.")) return i.name == "call.return";
   if (i.name == "bar" || i.name == "barrier") return i.has("red");
+  if (i.name == "wmma") return !i.has("store");
   return !is_one_of(i.name, kWithout);
 }
 
@@ -103,7 +104,8 @@ void step_back(const FlatInstruction& instruction, Bits& live) {
 bool is_synchronisation(const FlatInstruction& i) {
   if (i.name == "bar" || i.name == "barrier") return !i.has("arrive");
   return i.name == "shfl" || i.name == "vote" || i.name == "match" || i.name == "redux" ||
-         i.name == "activemask" || i.name == "elect";
+         i.name == "activemask" || i.name == "elect" || i.name == "mma" || i.name == "ldmatrix" ||
+         i.name == "movmatrix" || (i.name == "wmma" && i.has("mma"));
 }
 
 bool is_block_barrier(const FlatInstruction& i) {

@@ -26,6 +26,12 @@ std::string identifier(const std::string& name, std::size_t number) {
   return text;
 }
 
+bool calls(const std::vector<KernelInfo>& kernels, std::string_view functions) {
+  return std::any_of(kernels.begin(), kernels.end(), [functions](const KernelInfo& each) {
+    return each.source.find(functions) != std::string::npos;
+  });
+}
+
 std::string prelude(const std::vector<KernelInfo>& kernels) {
   std::string text;
   for (const std::string_view part : {kPreludeBase, kPreludeInteger, kPreludeFloat, kPreludeAtomic})
@@ -33,6 +39,8 @@ std::string prelude(const std::vector<KernelInfo>& kernels) {
   const auto any = [&kernels](bool KernelInfo::*uses) {
     return std::any_of(kernels.begin(), kernels.end(), [uses](const KernelInfo& each) { return each.*uses; });
   };
+  if (calls(kernels, "fgv_d64_")) text += kPreludeDouble;
+  if (calls(kernels, "fgv_mma_")) text += kPreludeMatrix;
   if (any(&KernelInfo::stepped)) text += kPreludeStepped;
   if (any(&KernelInfo::uses_images)) text += kPreludeImage;
   if (any(&KernelInfo::uses_heap)) text += kPreludeHeap;

@@ -86,7 +86,7 @@ static double fgv_d64_sum(struct fgv_wide a, struct fgv_wide b, int mode) {
   return fgv_d64_pack2(a.negative, high, low - lost, a.e, sticky, mode);
 }
 
-static double fgv_add_f64(double a, double b, int mode) {
+static double fgv_d64_add(double a, double b, int mode) {
   if (!isfinite(a) || !isfinite(b)) return a + b;
   if (a == 0 && b == 0) return fgv_d64_zero_sum(a, b, mode);
   if (a == 0) return b;
@@ -94,20 +94,20 @@ static double fgv_add_f64(double a, double b, int mode) {
   const struct fgv_parts x = fgv_d64_parts(a), y = fgv_d64_parts(b);
   return fgv_d64_sum(fgv_d64_widen(x.negative, 0, x.m, x.e), fgv_d64_widen(y.negative, 0, y.m, y.e), mode);
 }
-static double fgv_mul_f64(double a, double b, int mode) {
+static double fgv_d64_mul(double a, double b, int mode) {
   if (!isfinite(a) || !isfinite(b) || a == 0 || b == 0) return a * b;
   const struct fgv_parts x = fgv_d64_parts(a), y = fgv_d64_parts(b);
   return fgv_d64_pack2(x.negative != y.negative, mul_hi(x.m, y.m), x.m * y.m, x.e + y.e, false, mode);
 }
-static double fgv_fma_f64(double a, double b, double c, int mode) {
+static double fgv_d64_fma(double a, double b, double c, int mode) {
   if (!isfinite(a) || !isfinite(b) || !isfinite(c)) return fma(a, b, c);
-  if (a == 0 || b == 0) return fgv_add_f64(a * b, c, mode);
-  if (c == 0) return fgv_mul_f64(a, b, mode);
+  if (a == 0 || b == 0) return fgv_d64_add(a * b, c, mode);
+  if (c == 0) return fgv_d64_mul(a, b, mode);
   const struct fgv_parts x = fgv_d64_parts(a), y = fgv_d64_parts(b), z = fgv_d64_parts(c);
   return fgv_d64_sum(fgv_d64_widen(x.negative != y.negative, mul_hi(x.m, y.m), x.m * y.m, x.e + y.e),
                      fgv_d64_widen(z.negative, 0, z.m, z.e), mode);
 }
-static double fgv_div_f64(double a, double b, int mode) {
+static double fgv_d64_div(double a, double b, int mode) {
   if (!isfinite(a) || !isfinite(b) || a == 0 || b == 0) return a / b;
   const struct fgv_parts x = fgv_d64_parts(a), y = fgv_d64_parts(b);
   const int left_x = (int)__builtin_clzl(x.m), left_y = (int)__builtin_clzl(y.m);
@@ -123,7 +123,7 @@ static double fgv_div_f64(double a, double b, int mode) {
   }
   return fgv_d64_pack(x.negative != y.negative, quotient, x.e - left_x - (y.e - left_y) - 63, carry || rest != 0, mode);
 }
-static double fgv_sqrt_f64(double a, int mode) {
+static double fgv_d64_sqrt(double a, int mode) {
   if (!isfinite(a) || a <= 0 || a != a) return sqrt(a);
   struct fgv_parts x = fgv_d64_parts(a);
   int left = (int)__builtin_clzl(x.m) - 10;  // 54 bits or 53

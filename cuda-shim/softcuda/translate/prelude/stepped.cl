@@ -27,7 +27,9 @@ enum {
   FAIRGV_REDUX_AND,
   FAIRGV_REDUX_OR,
   FAIRGV_REDUX_XOR,
-  FAIRGV_WARP_LAST = FAIRGV_REDUX_XOR,
+  FAIRGV_LDMATRIX,    // a: matrices, b: transposed, value: the address of a row
+  FAIRGV_MOVMATRIX,
+  FAIRGV_WARP_LAST = FAIRGV_MOVMATRIX,
   // barriers of the block: a is the barrier, b the number of threads or 0 for all
   FAIRGV_BAR_SYNC,
   FAIRGV_BAR_POPC,
@@ -41,7 +43,7 @@ struct fgv_thread {
   uint x, y, z;
   uint mask, a, b;
   ulong value, result;
-  uint flag, frame, unused[2];
+  uint flag, frame, area, unused;
 };
 #define FAIRGV_BLOCK_BYTES 64
 
@@ -78,7 +80,7 @@ static bool fgv_begin(struct fgv_block* G, ulong R, uint context, bool has_stack
     FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, t);
     thread->pc = 0;
     thread->state = FAIRGV_READY;
-    thread->frame = 0;
+    thread->frame = thread->area = 0;
     thread->x = x;
     thread->y = y;
     thread->z = z;
@@ -163,7 +165,48 @@ static uint fgv_common(FAIRGV_AS struct fgv_thread* warp, uint kind, uint group)
   }
 }
 
+// Matrices of 8 by 8 halves: a lane gets two halves of each, from the rows that other lanes name. They are in `value`
+// and `result`, 4 bytes of each matrix. All are read before the warp goes on.
+static void fgv_load_matrices(FAIRGV_AS struct fgv_thread* warp) {
+  ulong rows[32];
+  for (uint lane = 0; lane < 32; ++lane) rows[lane] = warp[lane].value;
+  for (uint lane = 0; lane < 32; ++lane) {
+    FAIRGV_AS struct fgv_thread* thread = warp + lane;
+    uint words[4] = {0, 0, 0, 0};
+    for (uint matrix = 0; matrix < min(thread->a, 4u); ++matrix) {
+      const uint row = lane >> 2, column = (lane & 3) * 2;
+      words[matrix] = thread->b == 0
+                          ? FAIRGV_AT(fgv_u32, rows[matrix * 8 + row] + 2 * column)
+                          : FAIRGV_AT(fgv_u16, rows[matrix * 8 + column] + 2 * row) |
+                                (uint)FAIRGV_AT(fgv_u16, rows[matrix * 8 + column + 1] + 2 * row) << 16;
+    }
+    thread->value = words[0] | (ulong)words[1] << 32;
+    thread->result = words[2] | (ulong)words[3] << 32;
+  }
+}
+static void fgv_transpose_matrix(FAIRGV_AS struct fgv_thread* warp) {
+  for (uint lane = 0; lane < 32; ++lane) {
+    const uint row = lane >> 2, column = (lane & 3) * 2, shift = (row & 1) * 16;
+    const uint low = (uint)warp[column * 4 + row / 2].value >> shift & 0xffff;
+    const uint high = (uint)warp[(column + 1) * 4 + row / 2].value >> shift & 0xffff;
+    warp[lane].result = low | high << 16;
+  }
+}
+
+static void fgv_complete_matrices(FAIRGV_AS struct fgv_thread* warp, uint kind, uint group) {
+  // An instruction of the whole warp: without all lanes it means nothing.
+  if (group == 0xffffffffu) {
+    if (kind == FAIRGV_LDMATRIX) {
+      fgv_load_matrices(warp);
+    } else {
+      fgv_transpose_matrix(warp);
+    }
+  }
+  for (uint lanes = group; lanes != 0; lanes &= lanes - 1) warp[__builtin_ctz(lanes)].state = FAIRGV_READY;
+}
+
 static void fgv_complete(FAIRGV_AS struct fgv_thread* warp, uint kind, uint group) {
+  if (kind == FAIRGV_LDMATRIX || kind == FAIRGV_MOVMATRIX) return fgv_complete_matrices(warp, kind, group);
   const bool shuffle = kind >= FAIRGV_SHFL_UP && kind <= FAIRGV_SHFL_IDX;
   const uint common = shuffle || kind == FAIRGV_MATCH_ANY ? 0 : fgv_common(warp, kind, group);
   for (uint lanes = group; lanes != 0; lanes &= lanes - 1) {

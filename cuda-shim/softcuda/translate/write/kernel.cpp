@@ -9,6 +9,7 @@
 #include "cuda-shim/softcuda/translate/pointers.hpp"
 #include "cuda-shim/softcuda/translate/runtime_block.hpp"
 #include "cuda-shim/softcuda/translate/write/calls.hpp"
+#include "cuda-shim/softcuda/translate/write/matrix.hpp"
 #include "cuda-shim/softcuda/translate/write/steps.hpp"
 #include "cuda-shim/softcuda/translate/write/writer.hpp"
 
@@ -116,6 +117,7 @@ class KernelWriter {
   }
 
   void write_unguarded(Writer& w, const FlatInstruction& i) {
+    if (is_matrix_transfer(i)) return write_matrix_transfer(w, i);
     if (control(w, i) || write_call(w, i, leave()) || synchronisation(w, i) || device_call(w, i) ||
         image(w, i))
       return;

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "cuda-shim/softcuda/translate/module_symbols.hpp"
+#include "cuda-shim/softcuda/translate/write/matrix.hpp"
 
 namespace fairgv::softcuda {
 namespace {
@@ -44,7 +48,12 @@ Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(k
   for (std::size_t p = 0; p < points.size(); ++p) {
     Stop& stop = stops_[&kernel.instructions[points[p]]];
     stop.number = static_cast<int>(p) + 1;
-    for (const int id : live[p]) {
+    std::set<int> needed(live[p].begin(), live[p].end());
+    // A product is computed behind the stop: C is still needed there.
+    if (is_matrix_product(kernel.instructions[points[p]])) {
+      for (const int id : registers_of(kernel.instructions[points[p]]).reads) needed.insert(id);
+    }
+    for (const int id : needed) {
       (constants_.contains(id) ? stop.computed_again : stop.kept).push_back(id);
       if (!constants_.contains(id)) slots_[id] = 0;
     }
@@ -64,6 +73,11 @@ Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(k
     context_bytes_ = memory.offset + std::max<std::uint64_t>(8, round_up(memory.size, 8));
   }
   context_bytes_ = round_up(context_bytes_, 64);
+  const auto& list = kernel.instructions;
+  if (std::any_of(list.begin(), list.end(), is_matrix_product)) {
+    matrix_offset_ = context_bytes_;
+    context_bytes_ += 2 * kMatrixArea;
+  }
   info.scratch_bytes_fixed = kBlockBytes;
   info.scratch_bytes_per_thread = kThreadBytes + static_cast<std::uint32_t>(context_bytes_);
   info.uses_stack = has_stack();
@@ -143,6 +157,10 @@ void Steps::write(Writer& w, const FlatInstruction& i) {
     barrier(w, i);
   } else if (!i.has("sync")) {
     w.refuse("only the .sync form is supported");
+  } else if (is_matrix_product(i)) {
+    product(w, i);
+  } else if (i.name == "ldmatrix" || i.name == "movmatrix") {
+    matrix(w, i);
   } else {
     warp(w, i);
   }
@@ -187,6 +205,38 @@ void Steps::warp(Writer& w, const FlatInstruction& i) {
   if (i.name == "vote" && !i.has("ballot")) return w.assign(value, kPredicate, "me->flag != 0");
   w.assign(value, kWord, "(uint)me->result");
   if (pair) w.assign(dest.parts[1], kPredicate, "me->flag != 0");
+}
+
+// Two areas in turn: a lane fills the next one only when all lanes have used the last but one.
+void Steps::product(Writer& w, const FlatInstruction& i) {
+  w.line("me->area ^= 1;");
+  give_matrices(w, i, fmt::format("C + {} + me->area * {}", matrix_offset_, kMatrixArea));
+  w.line("me->value = 0; me->mask = 0xffffffffu;");
+  stop(w, i, "FAIRGV_BAR_WARP");
+  multiply_matrices(w, i,
+                    fmt::format("G.contexts + (LT & ~31u) * {}ul + {} + me->area * {}", context_bytes_,
+                                matrix_offset_, kMatrixArea),
+                    context_bytes_);
+}
+
+void Steps::matrix(Writer& w, const FlatInstruction& i) {
+  const Argument& dest = w.argument(0);
+  if (!i.has("m8n8") || !i.has("b16")) return w.refuse("only matrices of 8 by 8 halves are supported");
+  if (i.name == "movmatrix") {
+    w.line(fmt::format("me->value = {}; me->mask = 0xffffffffu;", w.operand(1, kWord)));
+    stop(w, i, "FAIRGV_MOVMATRIX");
+    return w.result(kWord, "(uint)me->result");
+  }
+  const std::size_t count = dest.kind == Argument::Kind::kVector ? dest.parts.size() : 1;
+  if (count > 4 || !i.has("x" + std::to_string(count))) return w.refuse("1, 2 or 4 matrices are expected");
+  const auto space = i.has("shared") || i.has("shared::cta") ? Writer::Space::kShared : Writer::Space::kPlain;
+  w.line(fmt::format("me->value = {}; me->a = {}; me->b = {}; me->mask = 0xffffffffu;",
+                     w.plain_address(w.argument(1), space), count, i.has("trans") ? 1 : 0));
+  stop(w, i, "FAIRGV_LDMATRIX");
+  for (std::size_t n = 0; n < count; ++n) {
+    w.assign(dest.kind == Argument::Kind::kVector ? dest.parts[n] : dest, kWord,
+             fmt::format("(uint)(me->{} >> {})", n < 2 ? "value" : "result", 32 * (n % 2)));
+  }
 }
 
 void Steps::barrier(Writer& w, const FlatInstruction& i) {

@@ -17,7 +17,7 @@ struct Special {
   std::string_view name;
   std::string_view expression;
 };
-constexpr std::array<Special, 43> kSpecials = {{
+constexpr std::array<Special, 45> kSpecials = {{
     {"%tid.x", "TX"},
     {"%tid.y", "TY"},
     {"%tid.z", "TZ"},
@@ -52,6 +52,8 @@ constexpr std::array<Special, 43> kSpecials = {{
     {"%reserved_smem_offset_begin", "0u"},
     {"%reserved_smem_offset_end", "0u"},
     {"%reserved_smem_offset_cap", "0u"},
+    {"%reserved_smem_offset_0", "0u"},
+    {"%reserved_smem_offset_1", "0u"},
     {"WARP_SZ", "32u"},
     // Clusters are blocks of their own: one block per cluster.
     {"%is_explicit_cluster", "false"},
@@ -134,6 +136,8 @@ std::string Writer::special(const Argument& argument) {
   for (const Special& each : kSpecials) {
     if (each.name == argument.text) return std::string(each.expression);
   }
+  // Performance counters: nothing is counted.
+  if (argument.text.starts_with("%pm")) return "0ul";
   refuse("the special register " + argument.text + " is not supported");
   return "0";
 }
