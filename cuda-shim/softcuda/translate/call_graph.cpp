@@ -43,6 +43,8 @@ void CallGraph::read(const Block& block, Node& node) {
 void CallGraph::read(const Instruction& instruction, Node& node) {
   const bool call = !instruction.opcode.empty() && instruction.opcode[0] == "call";
   bool callee_seen = !call;
+  if (instruction.operands.size() == 2 && instruction.operands[1].text.starts_with("%envreg"))
+    node.waits_for_grid = true;
   for (const Operand& operand : instruction.operands) {
     if (callee_seen || operand.kind != Operand::Kind::kName) {
       take_addresses(operand);
@@ -75,7 +77,7 @@ std::vector<const slicing::ptx::Function*> CallGraph::targets(const Signature& s
   return list;
 }
 
-bool CallGraph::reaches(const Function& from, const Function& to) const {
+std::set<const slicing::ptx::Function*> CallGraph::reached_from(const Function& from) const {
   std::set<const Function*> seen;
   std::vector<const Function*> open = {&from};
   while (!open.empty()) {
@@ -90,9 +92,21 @@ bool CallGraph::reaches(const Function& from, const Function& to) const {
     if (node->second.calls_through_pointers) {
       for (const Function* next : with_address_) visit(next);
     }
-    if (seen.contains(&to)) return true;
   }
-  return false;
+  return seen;
+}
+
+bool CallGraph::reaches(const Function& from, const Function& to) const {
+  return reached_from(from).contains(&to);
+}
+
+bool CallGraph::waits_for_grid(const Function& function) const {
+  std::set<const Function*> all = reached_from(function);
+  all.insert(&function);
+  return std::any_of(all.begin(), all.end(), [this](const Function* each) {
+    const auto node = nodes_.find(each);
+    return node != nodes_.end() && node->second.waits_for_grid;
+  });
 }
 
 }  // namespace fairgv::softcuda

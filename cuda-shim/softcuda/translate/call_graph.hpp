@@ -32,12 +32,17 @@ class CallGraph {
   std::vector<const Function*> targets(const Signature& signature) const;
   /// Whether `to` may be running again before a call of `from` has returned.
   bool reaches(const Function& from, const Function& to) const;
+  /// Whether the function, or one that it may call, asks for the barrier of the grid (%envreg1, %envreg2:
+  /// where cooperative groups find it).
+  bool waits_for_grid(const Function& function) const;
 
  private:
   struct Node {
     std::set<const Function*> callees;
     bool calls_through_pointers = false;
+    bool waits_for_grid = false;
   };
+  std::set<const Function*> reached_from(const Function& from) const;
   void read(const Function& function);
   void read(const slicing::ptx::Block& block, Node& node);
   void read(const slicing::ptx::Instruction& instruction, Node& node);

@@ -20,6 +20,7 @@ constexpr std::uint64_t kMostLocalBytes = 512 * 1024;  // CUDA's limit per threa
 
 std::variant<Flattened, FlattenError> Flattener::run() {
   result_.info.name = entry_.name;
+  result_.info.cooperates = graph_.waits_for_grid(entry_);
   scopes_.emplace_back();
   entry_parameters();
   for (const Directive& directive : entry_.directives) entry_directive(directive);

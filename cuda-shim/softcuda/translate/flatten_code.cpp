@@ -33,6 +33,13 @@ constexpr std::array<DeviceFunction, 5> kDeviceFunctions = {{
     {"__cuda_syscall_aligned_malloc", 1, 2},
 }};
 
+// What a loop that waits for other blocks has in it.
+bool may_wait_for_blocks(const FlatInstruction& i) {
+  if (i.has("shared") || i.has("shared::cta") || i.has("local") || i.has("param")) return false;
+  return i.name == "atom" || i.name == "nanosleep" ||
+         (i.name == "ld" && (i.has("volatile") || i.has("relaxed") || i.has("acquire")));
+}
+
 // Results, then parameters, each at its place in a frame of its function.
 std::vector<std::uint64_t> places(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& sizes) {
   std::vector<std::uint64_t> list;
@@ -122,6 +129,14 @@ void Flattener::add(const Instruction& instruction, int line, int end) {
     flat.name = "bra";
     flat.words.clear();
     flat.arguments = {label_argument(end)};
+  }
+  if (result_.info.cooperates && may_wait_for_blocks(flat)) {
+    // Behind it the value may have changed.
+    FlatInstruction yield = flat;
+    yield.name = "yield";
+    yield.words.clear();
+    yield.arguments.clear();
+    result_.kernel.instructions.push_back(std::move(yield));
   }
   if (is_matrix_transfer(flat)) return transfer_matrix(std::move(flat));
   result_.kernel.instructions.push_back(std::move(flat));

@@ -12,6 +12,7 @@ extern const std::string_view kPreludeAtomic;
 extern const std::string_view kPreludeMatrix;
 extern const std::string_view kPreludeStepped;
 extern const std::string_view kPreludeDouble;
+extern const std::string_view kPreludeGrid;
 extern const std::string_view kPreludeHeap;
 extern const std::string_view kPreludeImage;
 

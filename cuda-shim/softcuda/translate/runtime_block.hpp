@@ -54,6 +54,12 @@ struct RuntimeBlock {
   std::uint32_t stack_bytes = 0;
   // The heap of malloc (heap_block.hpp): its HeapHead. Zero: there is none, and malloc returns null.
   std::uint64_t heap = 0;
+  // Of kernels whose blocks may wait for each other (KernelInfo::cooperates): the grid, whose blocks have a
+  // scratch slot each; and whether it is a cooperative launch, which has a barrier of the grid at `barrier`
+  // (cooperative groups: 4 bytes that only they use, and the count of arrivals).
+  std::uint32_t grid[3] = {0, 0, 0};
+  std::uint32_t cooperative = 0;
+  std::uint32_t barrier[4] = {0, 0, 0, 0};
 };
 
 /// In front of the argument bytes of every printf record; the next record follows 8-aligned.
@@ -63,9 +69,10 @@ struct PrintfRecord {
   std::uint32_t complete = 0;        // 1 once the record is written
 };
 
-static_assert(sizeof(RuntimeBlock) == 160);
+static_assert(sizeof(RuntimeBlock) == 192);
 static_assert(sizeof(PrintfRecord) == 16);
 static_assert(offsetof(RuntimeBlock, trap_message) == 56);
 static_assert(offsetof(RuntimeBlock, scratch_flags) == 120);
+static_assert(offsetof(RuntimeBlock, barrier) == 176);
 
 }  // namespace fairgv::softcuda

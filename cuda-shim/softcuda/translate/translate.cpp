@@ -42,6 +42,7 @@ std::string prelude(const std::vector<KernelInfo>& kernels) {
   if (calls(kernels, "fgv_d64_")) text += kPreludeDouble;
   if (calls(kernels, "fgv_mma_")) text += kPreludeMatrix;
   if (any(&KernelInfo::stepped)) text += kPreludeStepped;
+  if (any(&KernelInfo::cooperates)) text += kPreludeGrid;
   if (any(&KernelInfo::uses_images)) text += kPreludeImage;
   if (any(&KernelInfo::uses_heap)) text += kPreludeHeap;
   return text;

@@ -55,6 +55,10 @@ struct KernelInfo {
   /// Each thread needs a call stack besides, of RuntimeBlock::stack_bytes: functions are called through
   /// pointers or call themselves.
   bool uses_stack = false;
+  /// Blocks may wait for each other: they need a scratch slot each, with their shared memory behind the rest
+  /// of it (static_shared_bytes rounded up to 16, the dynamic part, and 16 bytes more), and
+  /// RuntimeBlock::grid. Any number of work-groups, in one dimension, run them all.
+  bool cooperates = false;
   std::string source;  // the kernel's part of the module's source
 };
 

@@ -163,9 +163,8 @@ TEST(PtxTranslator, WhatItCannotDoIsNamedWithItsLine) {
   const char* refused[] = {
       "sured.b.1d.add.u32.trap [%rd1, {%r1}], %r2;",
       "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};",
-      "add.rz.f16 %h1, %h2, %h3;",
       "mov.u32 %r1, %nothing0;",
-      "mbarrier.init.shared.b64 [%r1], %r2;",
+      "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], %r2;",
       "atom.global.exch.b128 %rd1, [%rd2], %rd3;",
       "barrier.cluster.arrive.aligned;",
       "shfl.up.b32 %r1, %r2, 1, 0;",

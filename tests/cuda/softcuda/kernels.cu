@@ -1,5 +1,7 @@
 // Kernels for the tests of the software driver: each shows one thing that the driver carries to a kernel or
 // back.
+#include <cooperative_groups.h>
+
 #include <cassert>
 #include <cstdio>
 
@@ -86,3 +88,14 @@ extern "C" __global__ void allocate(void** out, unsigned long long bytes) { *out
 extern "C" __global__ void release(void** block) { free(*block); }
 
 extern "C" __global__ void call_at(void (*function)()) { function(); }
+
+// Each block adds the number of the block after it, in every round, which it has only behind the grid's barrier.
+extern "C" __global__ void add_neighbours(int* values, int rounds) {
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  for (int round = 0; round < rounds; ++round) {
+    const int next = values[(blockIdx.x + 1) % gridDim.x];
+    grid.sync();
+    if (threadIdx.x == 0) values[blockIdx.x] += next;
+    grid.sync();
+  }
+}

@@ -123,3 +123,33 @@ TEST_F(WithModule, APointerThatLeadsToNoFunctionEndsTheLaunch) {
   EXPECT_OK(launch("call_at", 1, 1, nullptr, CUdeviceptr{0x12345}));
   EXPECT_CODE(CUDA_ERROR_INVALID_PC, cuCtxSynchronize());
 }
+
+TEST_F(WithModule, BlocksOfACooperativeLaunchWaitForEachOther) {
+  int cooperative = 0;
+  EXPECT_OK(cuDeviceGetAttribute(&cooperative, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, device_));
+  EXPECT_EQ(1, cooperative);
+  constexpr unsigned kBlocks = 7;
+  int rounds = 4;
+  std::vector<int> values{1, 2, 3, 4, 5, 6, 7};
+  CUdeviceptr memory = allocate(kBlocks * sizeof(int));
+  upload(memory, values);
+  void* arguments[] = {&memory, &rounds};
+  const CUfunction add = function("add_neighbours");
+  EXPECT_OK(cuLaunchCooperativeKernel(add, kBlocks, 1, 1, 64, 1, 1, 0, nullptr, arguments));
+  for (int round = 0; round < rounds; ++round) {
+    const std::vector<int> before = values;
+    for (unsigned i = 0; i < kBlocks; ++i) values[i] += before[(i + 1) % kBlocks];
+  }
+  EXPECT_EQ(values, download<int>(memory, kBlocks));
+  int units = 0;
+  int blocks = 0;
+  EXPECT_OK(cuDeviceGetAttribute(&units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_));
+  EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 64, 0));
+  const auto most = static_cast<unsigned>(units * blocks);
+  EXPECT_CODE(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+              cuLaunchCooperativeKernel(add, most + 1, 1, 1, 64, 1, 1, 0, nullptr, arguments));
+  EXPECT_OK(cuCtxSynchronize());
+  // Outside of a cooperative launch there is no barrier: cooperative groups trap.
+  EXPECT_OK(cuLaunchKernel(add, kBlocks, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
+  EXPECT_CODE(CUDA_ERROR_ILLEGAL_INSTRUCTION, cuCtxSynchronize());
+}

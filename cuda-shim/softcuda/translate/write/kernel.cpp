@@ -10,6 +10,7 @@
 #include "cuda-shim/softcuda/translate/runtime_block.hpp"
 #include "cuda-shim/softcuda/translate/write/calls.hpp"
 #include "cuda-shim/softcuda/translate/write/matrix.hpp"
+#include "cuda-shim/softcuda/translate/write/mbarrier.hpp"
 #include "cuda-shim/softcuda/translate/write/steps.hpp"
 #include "cuda-shim/softcuda/translate/write/writer.hpp"
 
@@ -19,13 +20,13 @@ namespace {
 constexpr std::uint64_t kMostLivenessBytes = std::uint64_t{1} << 29;
 
 bool must_step(const FlatKernel& kernel, const Flow& flow, const KernelInfo& info) {
-  if (!kernel.calls.empty()) return true;
+  if (!kernel.calls.empty() || info.cooperates) return true;
   bool barrier = false;
   for (const FlatInstruction& i : kernel.instructions) {
     if (i.is_label()) continue;
     if (is_block_barrier(i)) {
       barrier = true;
-    } else if (is_synchronisation(i) || i.name == "bar" || i.name == "barrier") {
+    } else if (is_synchronisation(i) || i.name == "bar" || i.name == "barrier" || is_mbarrier(i)) {
       return true;
     }
     // Only scratch memory can be distinguished from other memory.
@@ -74,9 +75,15 @@ class KernelWriter {
     return fmt::format(
         "struct {0}_parameters {{ ulong w[{1}]; }};\n"
         "__kernel void {0}(struct {0}_parameters P, __local ulong* SH, ulong D, ulong R) {{\n"
-        "  const ulong S = (ulong)SH;\n"
-        "  const ulong SB = {2};\n",
-        info_.function, words, round_up(info_.static_shared_bytes, 16));
+        "  const ulong SB = {2};\n"
+        "{3}",
+        info_.function, words, round_up(info_.static_shared_bytes, 16),
+        info_.cooperates ? ""
+                         : "  const ulong S = (ulong)SH;\n"
+                           "  const uint NX = (uint)get_num_groups(0), NY = (uint)get_num_groups(1), NZ = "
+                           "(uint)get_num_groups(2);\n"
+                           "  const uint BX = (uint)get_group_id(0), BY = (uint)get_group_id(1), BZ = "
+                           "(uint)get_group_id(2);\n");
   }
 
   std::string direct(const std::string& body) const {
@@ -165,6 +172,9 @@ class KernelWriter {
     if (i.name == "bar" || i.name == "barrier") {
       info_.uses_barrier = info_.uses_barrier || !i.has("warp");
       info_.uses_warp = info_.uses_warp || i.has("warp");
+    } else if (is_mbarrier(i)) {
+      info_.uses_barrier = true;
+      if (!is_synchronisation(i)) return write_mbarrier(w, i), true;
     } else if (is_synchronisation(i)) {
       info_.uses_warp = true;
     } else {

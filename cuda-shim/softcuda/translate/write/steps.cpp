@@ -7,6 +7,7 @@
 
 #include "cuda-shim/softcuda/translate/module_symbols.hpp"
 #include "cuda-shim/softcuda/translate/write/matrix.hpp"
+#include "cuda-shim/softcuda/translate/write/mbarrier.hpp"
 
 namespace fairgv::softcuda {
 namespace {
@@ -38,7 +39,8 @@ unsigned slot_bytes(unsigned bits) {
 
 }  // namespace
 
-Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(kernel) {
+Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info)
+    : kernel_(kernel), cooperates_(info.cooperates) {
   std::vector<std::size_t> points;
   for (std::size_t n = 0; n < kernel.instructions.size(); ++n) {
     if (!kernel.instructions[n].is_label() && is_synchronisation(kernel.instructions[n])) points.push_back(n);
@@ -106,11 +108,9 @@ std::string Steps::entry_switch() const {
   return text + "  default: break;\n  }\n";
 }
 
-std::string Steps::wrap(const std::string& prologue, const std::string& body) const {
+// The threads of the block G, warp by warp, until none can go on.
+std::string Steps::run_block(const std::string& prologue, const std::string& body) const {
   return fmt::format(
-      "  if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) != 0) return;\n"
-      "  struct fgv_block G;\n"
-      "  if (!fgv_begin(&G, R, {0}, {3})) return;\n"
       "  do {{\n"
       "  for (uint base = 0; base < G.count; base += 32) {{\n"
       "  const uint end = min(base + 32, G.count);\n"
@@ -120,17 +120,41 @@ std::string Steps::wrap(const std::string& prologue, const std::string& body) co
       "  if (me->state != FAIRGV_READY) continue;\n"
       "  const uint TX = me->x, TY = me->y, TZ = me->z;\n"
       "  const ulong C = G.contexts + LT * {0}ul;\n"
-      "{4}{1}{2}"
+      "{3}{1}{2}"
       "  me->state = FAIRGV_DONE;\n"
       "  next:;\n"
       "  }}\n"
       "  }} while (fgv_resolve_warp(FAIRGV_THREAD(G, base), end - base));\n"
       "  }}\n"
-      "  }} while (fgv_resolve_block(&G, R));\n"
-      "  fgv_end(&G, R);\n",
-      context_bytes_, prologue, body, has_stack(),
+      "  }} while (fgv_resolve_block(&G, R));\n",
+      context_bytes_, prologue, body,
       has_stack() ? "  const ulong K = G.stacks + LT * (ulong)G.stack_bytes;\n  ulong F = K + me->frame;\n"
                   : "");
+}
+
+std::string Steps::wrap(const std::string& prologue, const std::string& body) const {
+  const std::string first =
+      "  if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) != 0) return;\n  struct fgv_block G;\n";
+  if (!cooperates_) {
+    return first + fmt::format("  if (!fgv_begin(&G, R, {}, {})) return;\n", context_bytes_, has_stack()) +
+           run_block(prologue, body) + "  fgv_end(&G, R);\n";
+  }
+  return first +
+         fmt::format(
+             "  FAIRGV_AS struct fgv_runtime* const runtime = FAIRGV_RUNTIME(R);\n"
+             "  const uint NX = runtime->grid[0], NY = runtime->grid[1], NZ = runtime->grid[2];\n"
+             "  for (uint ended = 0; ended < NX * NY * NZ;) {{\n"
+             "  ended = 0;\n"
+             "  for (uint at = 0; at < NX * NY * NZ; ++at) {{\n"
+             "  const bool trapped = *(volatile FAIRGV_AS uint*)&runtime->trap_kind != 0;\n"
+             "  if (trapped) return;\n"
+             "  const uint was = fgv_take_block(&G, R, at, {}, {}, SB);\n"
+             "  if (was == FAIRGV_BLOCK_ENDED) ++ended;\n"
+             "  if (was == FAIRGV_BLOCK_ENDED || was == FAIRGV_BLOCK_RUNS) continue;\n"
+             "  const ulong S = G.shared;\n"
+             "  const uint BX = at % NX, BY = at / NX % NY, BZ = at / NX / NY;\n",
+             context_bytes_, has_stack()) +
+         run_block(prologue, body) + "  fgv_leave_block(&G, R, trapped, BX, BY, BZ);\n  }\n  }\n";
 }
 
 // The operation's inputs have been put into `me`; the thread's registers are kept until it goes on.
@@ -155,6 +179,12 @@ void Steps::write(Writer& w, const FlatInstruction& i) {
     w.result(kWord, "(uint)me->result");
   } else if ((i.name == "bar" || i.name == "barrier") && !i.has("warp")) {
     barrier(w, i);
+  } else if (i.name == "yield") {
+    stop(w, i, "FAIRGV_YIELD");
+  } else if (i.name == "mbarrier") {
+    prepare_mbarrier_wait(w, i);
+    stop(w, i, "FAIRGV_MBARRIER");
+    w.result(kPredicate, "me->result != 0");
   } else if (!i.has("sync")) {
     w.refuse("only the .sync form is supported");
   } else if (is_matrix_product(i)) {

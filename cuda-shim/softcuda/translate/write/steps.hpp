@@ -32,6 +32,7 @@ class Steps {
     std::vector<int> computed_again;
   };
 
+  std::string run_block(const std::string& prologue, const std::string& body) const;
   void stop(Writer& writer, const FlatInstruction& instruction, const std::string& kind);
   void warp(Writer& writer, const FlatInstruction& instruction);
   void barrier(Writer& writer, const FlatInstruction& instruction);
@@ -42,6 +43,7 @@ class Steps {
   bool has_stack() const { return !kernel_.calls.empty(); }
 
   const FlatKernel& kernel_;
+  const bool cooperates_;
   std::map<const FlatInstruction*, Stop> stops_;
   // Registers that one instruction sets, always to the same value: cheaper to compute again than to keep.
   std::map<int, const FlatInstruction*> constants_;

@@ -17,19 +17,19 @@ struct Special {
   std::string_view name;
   std::string_view expression;
 };
-constexpr std::array<Special, 45> kSpecials = {{
+constexpr std::array<Special, 47> kSpecials = {{
     {"%tid.x", "TX"},
     {"%tid.y", "TY"},
     {"%tid.z", "TZ"},
     {"%ntid.x", "(uint)get_local_size(0)"},
     {"%ntid.y", "(uint)get_local_size(1)"},
     {"%ntid.z", "(uint)get_local_size(2)"},
-    {"%ctaid.x", "(uint)get_group_id(0)"},
-    {"%ctaid.y", "(uint)get_group_id(1)"},
-    {"%ctaid.z", "(uint)get_group_id(2)"},
-    {"%nctaid.x", "(uint)get_num_groups(0)"},
-    {"%nctaid.y", "(uint)get_num_groups(1)"},
-    {"%nctaid.z", "(uint)get_num_groups(2)"},
+    {"%ctaid.x", "BX"},
+    {"%ctaid.y", "BY"},
+    {"%ctaid.z", "BZ"},
+    {"%nctaid.x", "NX"},
+    {"%nctaid.y", "NY"},
+    {"%nctaid.z", "NZ"},
     {"%laneid", "(LT & 31)"},
     {"%warpid", "(LT >> 5)"},
     {"%nwarpid", "32u"},
@@ -52,6 +52,8 @@ constexpr std::array<Special, 45> kSpecials = {{
     {"%reserved_smem_offset_begin", "0u"},
     {"%reserved_smem_offset_end", "0u"},
     {"%reserved_smem_offset_cap", "0u"},
+    {"%envreg1", "(uint)(fgv_grid_barrier(R) >> 32)"},
+    {"%envreg2", "(uint)fgv_grid_barrier(R)"},
     {"%reserved_smem_offset_0", "0u"},
     {"%reserved_smem_offset_1", "0u"},
     {"WARP_SZ", "32u"},
@@ -61,8 +63,8 @@ constexpr std::array<Special, 45> kSpecials = {{
     {"%cluster_nctarank", "1u"},
     {"%cluster_ctaid.x", "0u"},
     {"%cluster_nctaid.x", "1u"},
-    {"%clusterid.x", "(uint)get_group_id(0)"},
-    {"%nclusterid.x", "(uint)get_num_groups(0)"},
+    {"%clusterid.x", "BX"},
+    {"%nclusterid.x", "NX"},
     {"%current_graph_exec", "0ul"},
 }};
 
