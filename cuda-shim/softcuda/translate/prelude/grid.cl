@@ -1,5 +1,6 @@
-// Behind stepped.cl, for a grid whose blocks wait for each other (cooperative launches). All of its blocks are under way, each in a slot of its own, and
-// work-items run them by turns: a block that can do nothing but wait for others is left, and taken up again later.
+// Behind stepped.cl, for a grid whose blocks wait for each other (cooperative launches). All of its blocks are under way,
+// each in a slot of its own, and work-items run them by turns: a block that can do nothing but wait for others is left,
+// and taken up again later.
 enum { FAIRGV_BLOCK_NEW, FAIRGV_BLOCK_RUNS, FAIRGV_BLOCK_WAITS, FAIRGV_BLOCK_ENDED };
 
 // What the block was; it is this work-item's unless it runs or has ended. Its shared memory, of which `fixed` bytes are
