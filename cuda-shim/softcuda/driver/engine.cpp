@@ -13,13 +13,8 @@
 namespace fairgv::cuda::soft {
 namespace {
 
-/// The initial limits of NVIDIA's driver. Here only the printf ring is bounded; the other limits are only
-/// stored.
-const std::map<CUlimit, std::size_t>& first_limits() {
-  static const std::map<CUlimit, std::size_t> kLimits{{CU_LIMIT_STACK_SIZE, 1024},
-                                                      {CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{1} << 20U},
-                                                      {CU_LIMIT_MALLOC_HEAP_SIZE, std::size_t{8} << 20U}};
-  return kLimits;
+ContextResources& resources_of(const Context& context) {
+  return static_cast<StreamGroup&>(*context.group()).resources();
 }
 
 }  // namespace
@@ -65,21 +60,11 @@ CUresult Engine::make_group(CUcontext owner, CUdevice, bool, unsigned,
 }
 
 CUresult Engine::limit(Context& context, CUlimit which, std::size_t& value) {
-  const auto first = first_limits().find(which);
-  if (first == first_limits().end()) return CUDA_ERROR_UNSUPPORTED_LIMIT;
-  const std::lock_guard guard(limits_lock_);
-  value = first->second;
-  const auto set = limits_.find(context.id());
-  if (set == limits_.end()) return CUDA_SUCCESS;
-  if (const auto found = set->second.find(which); found != set->second.end()) value = found->second;
-  return CUDA_SUCCESS;
+  return resources_of(context).limit(which, value);
 }
 
 CUresult Engine::set_limit(Context& context, CUlimit which, std::size_t value) {
-  if (!first_limits().contains(which)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
-  const std::lock_guard guard(limits_lock_);
-  limits_[context.id()][which] = value;
-  return CUDA_SUCCESS;
+  return resources_of(context).set_limit(which, value);
 }
 
 CUresult Engine::make_storage(Context&, const MemoryWish& wish, Allocation& allocation) {

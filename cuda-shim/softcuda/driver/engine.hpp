@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,9 +70,6 @@ class Engine final : public cuda::Engine {
  private:
   const std::vector<DeviceDescription> descriptions_;
   Commands commands_{*this};
-  using Limits = std::map<CUlimit, std::size_t>;
-  std::mutex limits_lock_;
-  std::map<std::uint64_t, Limits> limits_;  // by context, where something was set
 };
 
 /// One line on stderr, if FAIRGV_SOFTCUDA_VERBOSE is set.

@@ -23,7 +23,7 @@ bool leaves(const FlatInstruction& i) {
 }
 
 bool ends_block(const FlatInstruction& i) {
-  return i.name == "bra" || i.name == "brx" || leaves(i);
+  return i.name == "bra" || i.name == "brx" || i.name == "call.enter" || i.name == "call.leave" || leaves(i);
 }
 
 void add_registers(const Argument& argument, std::vector<int>& into) {
@@ -32,13 +32,15 @@ void add_registers(const Argument& argument, std::vector<int>& into) {
 }
 
 bool has_result(const FlatInstruction& i) {
-  constexpr std::array<std::string_view, 23> kWithout = {
-      "st",         "red",     "bra",           "brx",          "ret",
-      "exit",       "trap",    "brkpt",         "bar",          "barrier",
-      "membar",     "fence",   "nanosleep",     "prefetch",     "prefetchu",
-      "pmevent",    "discard", "applypriority", "call.vprintf", "call.__assertfail",
-      "setmaxnreg", "cp",      "sust"};
+  constexpr std::array<std::string_view, 21> kWithout = {
+      "st",        "red",     "bra",     "brx",           "ret",        "exit",      "trap",
+      "brkpt",     "bar",     "barrier", "membar",        "fence",      "nanosleep", "prefetch",
+      "prefetchu", "pmevent", "discard", "applypriority", "setmaxnreg", "cp",        "sust"};
+  if (i.name.starts_with("call.")) return i.name == "call.return";
   if (i.name == "bar" || i.name == "barrier") return i.has("red");
+  if (i.name == "wmma") return !i.has("store");
+  if (i.name == "yield") return false;
+  if (i.name == "mbarrier") return !i.has("init") && !i.has("inval");
   return !is_one_of(i.name, kWithout);
 }
 
@@ -103,8 +105,11 @@ void step_back(const FlatInstruction& instruction, Bits& live) {
 
 bool is_synchronisation(const FlatInstruction& i) {
   if (i.name == "bar" || i.name == "barrier") return !i.has("arrive");
+  if (i.name == "yield") return true;
+  if (i.name == "mbarrier") return i.has("test_wait") || i.has("try_wait");
   return i.name == "shfl" || i.name == "vote" || i.name == "match" || i.name == "redux" ||
-         i.name == "activemask" || i.name == "elect";
+         i.name == "activemask" || i.name == "elect" || i.name == "mma" || i.name == "ldmatrix" ||
+         i.name == "movmatrix" || (i.name == "wmma" && i.has("mma"));
 }
 
 bool is_block_barrier(const FlatInstruction& i) {
@@ -153,7 +158,7 @@ void Flow::find_blocks() {
           for (const int label : kernel_.targets[static_cast<std::size_t>(argument.id)]) jump(label);
         }
       }
-      if (leaves(last)) block.successors.push_back(exit_);
+      if (leaves(last) || block.successors.empty()) block.successors.push_back(exit_);
     }
     if (!jumps || last.guard >= 0) block.successors.push_back(b + 1);  // b + 1 may be exit_
   }
@@ -235,7 +240,9 @@ std::vector<std::vector<std::size_t>> Flow::control_dependents() const {
 // Whether the instruction's result can differ among the threads of a block. A plain load from one address
 // gives all threads the same value: a program without data races cannot write there meanwhile.
 bool Flow::makes_divergent(const FlatInstruction& i, const std::vector<bool>& divergent) const {
-  if (i.name == "atom" || i.has("volatile") || i.has("relaxed") || i.has("acquire")) return true;
+  if (i.name == "atom" || i.name.ends_with("malloc") || i.has("volatile") || i.has("relaxed") ||
+      i.has("acquire"))
+    return true;
   const RegisterUse use = registers_of(i);
   for (const int id : use.reads) {
     if (divergent[static_cast<std::size_t>(id)]) return true;
@@ -270,7 +277,7 @@ bool Flow::barriers_are_uniform() const {
         const FlatInstruction& i = kernel_.instructions[n];
         if (i.is_label() || !(divergent_block[b] || makes_divergent(i, divergent))) continue;
         for (const int id : registers_of(i).writes) mark(static_cast<std::size_t>(id));
-        if (i.name == "st" || i.name == "call.vprintf") {
+        if (i.name == "st" || i.name.starts_with("call.")) {
           for (const Argument& argument : i.arguments) {
             if (const int own = own_memory(kernel_, argument); own >= 0)
               mark(kernel_.registers.size() + static_cast<std::size_t>(own));

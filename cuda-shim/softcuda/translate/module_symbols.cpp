@@ -1,7 +1,9 @@
 #include "cuda-shim/softcuda/translate/module_symbols.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 namespace fairgv::softcuda {
 namespace {
@@ -50,14 +52,18 @@ ModuleSymbols::ModuleSymbols(const slicing::ptx::Module& module) {
       const slicing::ptx::Function*& known = functions_[function->name];
       if (known == nullptr || !known->body) known = function;
     } else if (const auto* variable = std::get_if<slicing::ptx::ModuleVariable>(&item)) {
-      if (!failed_) declare(variable->variable, variable->span.line);
+      current_ = variable->variable.name;
+      declare(variable->variable, variable->span.line);
     }
   }
+  read_aliases(module);
   std::uint64_t offset = 0;
   for (const auto& item : module.items) {
     const auto* variable = std::get_if<slicing::ptx::ModuleVariable>(&item);
-    if (failed_ || variable == nullptr || !variable->variable.initial) continue;
-    const Memory& memory = memories_.at(variable->variable.name);
+    if (variable == nullptr || !variable->variable.initial || refused_.contains(variable->variable.name))
+      continue;
+    current_ = variable->variable.name;
+    const Memory& memory = memories_.at(current_);
     offset = memory.offset;
     fill(*variable->variable.initial, *scalar_type(variable->variable.type), offset,
          memory.offset + memory.size, variable->span.line);
@@ -69,15 +75,31 @@ const Memory* ModuleSymbols::memory(const std::string& name) const {
   return found == memories_.end() ? nullptr : &found->second;
 }
 
+// ".alias a, b;" gives the function b a second name (PTX ISA, ".alias").
+void ModuleSymbols::read_aliases(const slicing::ptx::Module& module) {
+  for (const auto& item : module.items) {
+    const auto* parsed = std::get_if<slicing::ptx::ModuleDirective>(&item);
+    if (parsed == nullptr || parsed->directive.name != "alias" || parsed->directive.words.size() < 3)
+      continue;
+    const auto& words = parsed->directive.words;
+    const auto found = functions_.find(words[2]);
+    if (found != functions_.end() && found->second->body) functions_[words[0]] = found->second;
+  }
+}
+
+std::uint64_t ModuleSymbols::pointer_to(const slicing::ptx::Function& function) const {
+  // Never null. A data access through it is an access to the first page, which ends the program as on a GPU.
+  const auto found = functions_.find(function.name);
+  return 16 * (1 + static_cast<std::uint64_t>(std::distance(functions_.begin(), found)));
+}
+
 const slicing::ptx::Function* ModuleSymbols::function(const std::string& name) const {
   const auto found = functions_.find(name);
   return found == functions_.end() ? nullptr : found->second;
 }
 
 void ModuleSymbols::fail(int line, const std::string& what, const std::string& message) {
-  if (failed_) return;
-  failed_ = true;
-  error_ = {line, what, message};
+  refused_.try_emplace(current_, TranslationError{line, what, message});
 }
 
 void ModuleSymbols::declare(const Variable& variable, int line) {
@@ -176,34 +198,45 @@ void ModuleSymbols::element(const Operand& initial, ScalarType type, std::uint64
     case Operand::Kind::kName:
       if (size != 8) return fail(line, initial.text, "an address needs 8 bytes");
       return address(initial, false, offset, line);
-    case Operand::Kind::kWrapped: {
+    case Operand::Kind::kWrapped:
       if (initial.parts.size() != 1) return fail(line, initial.text, "one name is expected here");
       if (initial.text == "generic" && size == 8) {
         Operand name = initial.parts[0];
         name.offset += initial.offset;  // generic(a)+8
         return address(name, true, offset, line);
       }
-      // Bytes 0 to 7 of an address one by one: the first brings the relocation, the others are part of it.
-      if (size == 1 && initial.bits == 0xff) {
-        const Operand& inner = initial.parts[0];
-        return address(inner.kind == Operand::Kind::kWrapped && !inner.parts.empty() ? inner.parts[0] : inner,
-                       true, offset, line);
-      }
-      if (size == 1 && !relocations_.empty() && offset - relocations_.back().offset < 8 &&
-          initial.bits == std::uint64_t{0xff} << (8 * (offset - relocations_.back().offset))) {
-        return;
-      }
+      if (size == 1 && address_byte(initial, offset, line)) return;
       return fail(line, initial.text, "this form of an address is not supported");
-    }
     default:
       return fail(line, initial.text, "no initial value");
   }
   std::memcpy(data_.data() + offset, &bits, std::min<std::size_t>(size, 8));
 }
 
+// Bytes 0 to 7 of an address one by one: the first brings the relocation, the others are part of it.
+bool ModuleSymbols::address_byte(const Operand& initial, std::uint64_t offset, int line) {
+  const Operand& inner = initial.parts[0];
+  const Operand& name =
+      inner.kind == Operand::Kind::kWrapped && !inner.parts.empty() ? inner.parts[0] : inner;
+  if (const slicing::ptx::Function* called = function(name.text)) {
+    if (initial.bits == 0 || std::popcount(initial.bits) != 8) return false;
+    data_[offset] =
+        static_cast<std::byte>((pointer_to(*called) & initial.bits) >> std::countr_zero(initial.bits));
+    return true;
+  }
+  if (initial.bits == 0xff) {
+    address(name, true, offset, line);
+    return true;
+  }
+  return !relocations_.empty() && offset - relocations_.back().offset < 8 &&
+         initial.bits == std::uint64_t{0xff} << (8 * (offset - relocations_.back().offset));
+}
+
 void ModuleSymbols::address(const Operand& name, bool generic, std::uint64_t offset, int line) {
-  if (functions_.contains(name.text)) {
-    return fail(line, name.text, "addresses of functions are not supported");
+  if (const slicing::ptx::Function* called = function(name.text)) {
+    const std::uint64_t value = pointer_to(*called);
+    std::memcpy(data_.data() + offset, &value, sizeof value);
+    return;
   }
   const Memory* target = memory(name.text);
   if (target == nullptr || target->space == Memory::Space::kShared) {

@@ -14,15 +14,18 @@ namespace fairgv::softcuda {
 
 class ModuleSymbols {
  public:
-  /// `module` must outlive this object. Check error() before anything else.
+  /// `module` must outlive this object.
   explicit ModuleSymbols(const slicing::ptx::Module& module);
 
-  const TranslationError* error() const { return failed_ ? &error_ : nullptr; }
+  /// Variables that cannot be had: kernels that name them are refused. By name.
+  const std::map<std::string, TranslationError>& refused() const { return refused_; }
 
   /// A declared .global or .const variable, or a .shared one (whose offset is not set: each kernel lays out
   /// its own).
   const Memory* memory(const std::string& name) const;
   const slicing::ptx::Function* function(const std::string& name) const;
+  /// What a pointer to the function holds: not an address, but a number that is the function's in its module.
+  std::uint64_t pointer_to(const slicing::ptx::Function& function) const;
 
   const std::vector<VariableInfo>& variables() const { return variables_; }
   const std::vector<std::byte>& data() const { return data_; }
@@ -36,6 +39,8 @@ class ModuleSymbols {
             int line);
   void element(const slicing::ptx::Operand& initial, ScalarType type, std::uint64_t offset, int line);
   void address(const slicing::ptx::Operand& name, bool generic, std::uint64_t offset, int line);
+  bool address_byte(const slicing::ptx::Operand& initial, std::uint64_t offset, int line);
+  void read_aliases(const slicing::ptx::Module& module);
   void fail(int line, const std::string& what, const std::string& message);
 
   std::map<std::string, Memory> memories_;
@@ -44,8 +49,8 @@ class ModuleSymbols {
   std::vector<std::byte> data_;
   std::vector<Relocation> relocations_;
   std::uint32_t constant_bytes_ = 0;
-  bool failed_ = false;
-  TranslationError error_;
+  std::string current_;  // the variable that is being declared or filled
+  std::map<std::string, TranslationError> refused_;
 };
 
 /// Bytes of a variable or parameter; a size that is not given counts as 0.

@@ -10,11 +10,15 @@ namespace fairgv::softcuda {
 
 enum class TrapKind : std::uint32_t {
   kNone = 0,
-  kTrap = 1,      // trap: CUDA_ERROR_ILLEGAL_INSTRUCTION
-  kAssert = 2,    // __assertfail: CUDA_ERROR_ASSERT
-  kDeadlock = 3,  // no thread of a block can go on
-  kScratch = 4,   // a stepped kernel found no scratch memory, or too little
-  kSurface = 5,   // an access outside a surface that asked for a trap: CUDA_ERROR_LAUNCH_FAILED
+  kTrap = 1,          // trap: CUDA_ERROR_ILLEGAL_INSTRUCTION
+  kAssert = 2,        // __assertfail: CUDA_ERROR_ASSERT
+  kDeadlock = 3,      // no thread of a block can go on
+  kScratch = 4,       // a stepped kernel found no scratch memory, or too little
+  kSurface = 5,       // an access outside a surface that asked for a trap: CUDA_ERROR_LAUNCH_FAILED
+  kStack = 6,         // a call stack is full: CUDA_ERROR_HARDWARE_STACK_ERROR
+  kNoFunction = 7,    // a call through a pointer that leads to no function: CUDA_ERROR_INVALID_PC
+  kRefused = 8,       // a call of a function that cannot be translated, with the reason as the message
+  kNotAllocated = 9,  // free of what malloc did not return: CUDA_ERROR_ILLEGAL_ADDRESS
 };
 
 struct RuntimeBlock {
@@ -46,7 +50,16 @@ struct RuntimeBlock {
   std::uint64_t scratch_address = 0;
   std::uint64_t scratch_slot_bytes = 0;
   std::uint32_t scratch_slots = 0;
-  std::uint32_t reserved = 0;
+  // Of each thread's call stack: part of the scratch of kernels that have one. A multiple of 64.
+  std::uint32_t stack_bytes = 0;
+  // The heap of malloc (heap_block.hpp): its HeapHead. Zero: there is none, and malloc returns null.
+  std::uint64_t heap = 0;
+  // Of kernels whose blocks may wait for each other (KernelInfo::cooperates): the grid, whose blocks have a
+  // scratch slot each; and whether it is a cooperative launch, which has a barrier of the grid at `barrier`
+  // (cooperative groups: 4 bytes that only they use, and the count of arrivals).
+  std::uint32_t grid[3] = {0, 0, 0};
+  std::uint32_t cooperative = 0;
+  std::uint32_t barrier[4] = {0, 0, 0, 0};
 };
 
 /// In front of the argument bytes of every printf record; the next record follows 8-aligned.
@@ -56,9 +69,10 @@ struct PrintfRecord {
   std::uint32_t complete = 0;        // 1 once the record is written
 };
 
-static_assert(sizeof(RuntimeBlock) == 152);
+static_assert(sizeof(RuntimeBlock) == 192);
 static_assert(sizeof(PrintfRecord) == 16);
 static_assert(offsetof(RuntimeBlock, trap_message) == 56);
 static_assert(offsetof(RuntimeBlock, scratch_flags) == 120);
+static_assert(offsetof(RuntimeBlock, barrier) == 176);
 
 }  // namespace fairgv::softcuda

@@ -45,12 +45,21 @@ struct KernelInfo {
   bool uses_barrier = false;
   bool uses_warp = false;
   bool uses_images = false;  // textures or surfaces
+  bool uses_heap = false;    // malloc or free: RuntimeBlock::heap
   /// The threads of a block are run by one work-item, from one synchronisation to the next. Such a launch
   /// needs, for every block that runs at the same time, scratch_bytes_fixed + threads per block *
   /// scratch_bytes_per_thread.
   bool stepped = false;
   std::uint32_t scratch_bytes_fixed = 0;
   std::uint32_t scratch_bytes_per_thread = 0;
+  /// Each thread needs a call stack besides, of RuntimeBlock::stack_bytes: functions are called through
+  /// pointers or call themselves.
+  bool uses_stack = false;
+  /// Blocks may wait for each other: they need a scratch slot each, with their shared memory behind the rest
+  /// of it (static_shared_bytes rounded up to 16, the dynamic part, and 16 bytes more), and
+  /// RuntimeBlock::grid. Any number of work-groups, in one dimension, run them all.
+  bool cooperates = false;
+  std::string source;  // the kernel's part of the module's source
 };
 
 /// The 8 bytes at `offset` of the data segment are the address of a variable, plus `addend`. On a device with
@@ -72,16 +81,6 @@ struct VariableInfo {
   bool external = false;
 };
 
-struct TranslatedModule {
-  std::string source;
-  std::string build_options;
-  std::vector<KernelInfo> kernels;
-  std::vector<VariableInfo> variables;
-  std::vector<std::byte> data;  // initial image of the data segment; relocations are not applied
-  std::vector<Relocation> relocations;
-  std::uint32_t architecture = 0;  // of the target: 75 of "sm_75"; 0: not said
-};
-
 struct TranslationError {
   int line = 0;  // of the PTX text, from 1; 0 = of the whole module
   std::string instruction;
@@ -89,6 +88,27 @@ struct TranslationError {
 
   /// One line for a person.
   std::string text() const;
+};
+
+/// A kernel or a variable that cannot be translated. The rest of its module can be used.
+struct Refused {
+  std::string name;
+  TranslationError error;
+  bool kernel = true;
+};
+
+struct TranslatedModule {
+  std::string prelude;  // in front of any number of the kernels' sources
+  std::string build_options;
+  std::vector<KernelInfo> kernels;
+  std::vector<Refused> refused;
+  std::vector<VariableInfo> variables;
+  std::vector<std::byte> data;  // initial image of the data segment; relocations are not applied
+  std::vector<Relocation> relocations;
+  std::uint32_t architecture = 0;  // of the target: 75 of "sm_75"; 0: not said
+
+  /// One OpenCL program with every kernel.
+  std::string source() const;
 };
 
 /// A module or an error: check with `if (!translation)`.

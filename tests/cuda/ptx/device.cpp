@@ -85,7 +85,8 @@ Device::Device() {
 
 Module::Module(std::string_view ptx) : translated_(translated_or_throw(ptx)) {
   const Device& device = Device::get();
-  const char* source = translated_.source.c_str();
+  const std::string text = translated_.source();
+  const char* source = text.c_str();
   cl_int code = CL_SUCCESS;
   program_ = clCreateProgramWithSource(device.context(), 1, &source, nullptr, &code);
   check(code, "clCreateProgramWithSource");
@@ -106,7 +107,6 @@ Module::Module(std::string_view ptx) : translated_(translated_or_throw(ptx)) {
   }
   runtime_ = std::make_unique<Memory<RuntimeBlock>>(1);
   ring_ = std::make_unique<Memory<std::byte>>(kRingBytes);
-  flags_ = std::make_unique<Memory<std::uint32_t>>(device.units());
 }
 
 Module::~Module() {
@@ -129,6 +129,9 @@ const KernelInfo& Module::info(const std::string& kernel) const {
     if (found != nullptr) throw std::runtime_error("more than one kernel " + kernel);
     found = &each;
   }
+  for (const softcuda::Refused& each : translated_.refused) {
+    if (found == nullptr && each.name == kernel) throw std::runtime_error(each.error.text());
+  }
   if (found == nullptr) throw std::runtime_error("no kernel " + kernel);
   return *found;
 }
@@ -142,17 +145,28 @@ void Module::launch(const std::string& name, Extent grid, Extent block, const Pa
   runtime.printf_address = ring_->address();
   runtime.printf_capacity = kRingBytes;
   runtime.dynamic_shared_bytes = dynamic_shared;
+  if (heap_) runtime.heap = heap_->address();
   const std::size_t threads = block[0] * block[1] * block[2];
   if (wanted.stepped) {
-    const std::size_t bytes =
-        (wanted.scratch_bytes_fixed + threads * wanted.scratch_bytes_per_thread + 63) / 64 * 64;
-    if (!scratch_ || scratch_->size() < bytes * device.units()) {
-      scratch_ = std::make_unique<Memory<std::byte>>(bytes * device.units());
+    if (wanted.uses_stack) runtime.stack_bytes = stack_bytes_;
+    const std::size_t per_thread = wanted.scratch_bytes_per_thread + runtime.stack_bytes;
+    std::size_t bytes = wanted.scratch_bytes_fixed + threads * per_thread;
+    std::size_t slots = device.units();
+    if (wanted.cooperates) {
+      slots = grid[0] * grid[1] * grid[2];
+      bytes += wanted.static_shared_bytes + 16 + dynamic_shared + 16;
+      for (std::size_t d = 0; d < 3; ++d) runtime.grid[d] = static_cast<std::uint32_t>(grid[d]);
+      runtime.cooperative = 1;
     }
+    bytes = (bytes + 63) / 64 * 64;
+    if (!scratch_ || scratch_->size() < bytes * slots) {
+      scratch_ = std::make_unique<Memory<std::byte>>(bytes * slots);
+    }
+    flags_ = std::make_unique<Memory<std::uint32_t>>(slots);
     runtime.scratch_flags = flags_->address();
     runtime.scratch_address = scratch_->address();
     runtime.scratch_slot_bytes = bytes;
-    runtime.scratch_slots = static_cast<std::uint32_t>(device.units());
+    runtime.scratch_slots = static_cast<std::uint32_t>(slots);
   }
   std::vector<std::byte> bytes(parameters.bytes());
   bytes.resize(std::max<std::size_t>(8, (wanted.parameter_bytes + 7) / 8 * 8));
@@ -166,15 +180,21 @@ void Module::launch(const std::string& name, Extent grid, Extent block, const Pa
   check(clSetKernelArg(kernel, 2, sizeof data, &data), "argument 2");
   check(clSetKernelArg(kernel, 3, sizeof runtime_address, &runtime_address), "argument 3");
   Extent global = {grid[0] * block[0], grid[1] * block[1], grid[2] * block[2]};
+  if (wanted.cooperates) global = {device.units() * block[0], block[1], block[2]};
   check(clEnqueueNDRangeKernel(device.queue(), kernel, 3, nullptr, global.data(), block.data(), 0, nullptr,
                                nullptr),
         "clEnqueueNDRangeKernel " + wanted.name);
   check(clFinish(device.queue()), "clFinish");
-  if (wanted.stepped) {
+  if (wanted.stepped && !wanted.cooperates) {
     for (const std::uint32_t flag : *flags_) {
       if (flag != 0) throw std::runtime_error("a scratch slot was not returned");
     }
   }
+}
+
+void Module::make_heap(std::size_t bytes) {
+  heap_ = std::make_unique<Memory<std::byte>>(softcuda::heap_memory_bytes(bytes));
+  softcuda::make_heap(&(*heap_)[0], bytes);
 }
 
 std::string Module::printed() {

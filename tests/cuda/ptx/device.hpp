@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda-shim/softcuda/translate/heap_block.hpp"
 #include "cuda-shim/softcuda/translate/runtime_block.hpp"
 #include "cuda-shim/softcuda/translate/translate.hpp"
 
@@ -101,6 +102,13 @@ class Module {
   void launch(const std::string& kernel, Extent grid, Extent block, const Parameters& parameters,
               std::size_t dynamic_shared = 0);
 
+  /// Of each thread's call stack, in the launches that follow.
+  void set_stack_bytes(std::uint32_t bytes) { stack_bytes_ = bytes; }
+
+  /// Gives the launches that follow a heap of that size.
+  void make_heap(std::size_t bytes);
+  const softcuda::HeapHead& heap() const { return *reinterpret_cast<softcuda::HeapHead*>(&(*heap_)[0]); }
+
   /// The runtime block of the last launch.
   const softcuda::RuntimeBlock& runtime() { return (*runtime_)[0]; }
   /// The printf records of the last launch, formatted for %d, %u, %s, %f, %c, %lld only.
@@ -108,6 +116,7 @@ class Module {
 
  private:
   softcuda::TranslatedModule translated_;
+  std::uint32_t stack_bytes_ = 4096;
   cl_program program_ = nullptr;
   std::map<std::string, cl_kernel> kernels_;
   std::unique_ptr<Memory<std::byte>> data_;
@@ -115,6 +124,7 @@ class Module {
   std::unique_ptr<Memory<std::byte>> ring_;
   std::unique_ptr<Memory<std::byte>> scratch_;
   std::unique_ptr<Memory<std::uint32_t>> flags_;
+  std::unique_ptr<Memory<std::byte>> heap_;
 };
 
 }  // namespace fairgv::ptx_test

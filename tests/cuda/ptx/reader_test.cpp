@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 #include <stdexcept>
 #include <variant>
@@ -10,11 +11,13 @@
 #include "cuda-shim/softcuda/translate/translate.hpp"
 #include "slicing/ptx/parser.hpp"
 #include "slicing/ptx/printer.hpp"
+#include "tests/cuda/ptx/refusal.hpp"
 #include "tests/harness/seed.hpp"
 
 namespace {
 
 using namespace fairgv::slicing::ptx;
+using fairgv::ptx_test::refusal_of;
 using fairgv::softcuda::translate;
 
 // A module with one of everything that the reader knows.
@@ -153,22 +156,20 @@ std::string refusal(const std::string& statement) {
       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
       ".reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.reg .b16 %h<4>;\n" +
       statement + "\nret;\n}\n";
-  const auto translation = translate(text);
-  return translation ? "" : translation.error().text();
+  return refusal_of(text);
 }
 
 TEST(PtxTranslator, WhatItCannotDoIsNamedWithItsLine) {
   const char* refused[] = {
       "sured.b.1d.add.u32.trap [%rd1, {%r1}], %r2;",
       "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1}, {%r2}, {%r3}, {%r4};",
-      "add.rz.f64 %rd1, %rd2, %rd3;",
-      "mov.u32 %r1, %pm0;",
-      "mbarrier.init.shared.b64 [%r1], %r2;",
+      "mov.u32 %r1, %nothing0;",
+      "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], %r2;",
       "atom.global.exch.b128 %rd1, [%rd2], %rd3;",
       "barrier.cluster.arrive.aligned;",
       "shfl.up.b32 %r1, %r2, 1, 0;",
       "add.s32 %r1, %r2, nothing;",
-      "call %rd1;",
+      "call %r1;",
       "ld.global.u64 %r1, [%rd1];",
       "frobnicate.u32 %r1, %r2;",
   };
@@ -185,9 +186,8 @@ TEST(PtxTranslator, WhatItCannotDoIsNamedWithItsLine) {
 // Found by fuzzing: the values of such variables were written where nothing had been laid out.
 TEST(PtxTranslator, OnlyVariablesThatLieInTheModuleHaveInitialValues) {
   const auto error_of = [](const std::string& variable) {
-    const auto translated = fairgv::softcuda::translate(
-        ".version 8.7\n.target sm_75\n.address_size 64\n.global .u32 first = 7;\n" + variable + "\n");
-    return translated ? std::string() : translated.error().text();
+    return refusal_of(".version 8.7\n.target sm_75\n.address_size 64\n.global .u32 first = 7;\n" + variable +
+                      "\n");
   };
   EXPECT_EQ(error_of(".global .u32 last[2] = {1, 2};"), "");
   EXPECT_EQ(error_of(".const .u32 last = 1;"), "");
@@ -200,12 +200,39 @@ TEST(PtxTranslator, OnlyVariablesThatLieInTheModuleHaveInitialValues) {
   }
 }
 
-TEST(PtxTranslator, RecursionIsRefused) {
+TEST(PtxTranslator, AVariableThatCannotBeHadRefusesTheKernelsThatNameIt) {
   const auto translation = translate(
-      ".version 8.0\n.target sm_90\n.address_size 64\n.func f()\n{\ncall f;\nret;\n}\n.entry k()\n{\ncall "
-      "f;\nret;\n}\n");
-  ASSERT_FALSE(translation);
-  EXPECT_NE(translation.error().text().find("recursion"), std::string::npos) << translation.error().text();
+      ".version 8.0\n.target sm_75\n.address_size 64\n.global .texref t;\n.global .u32 g;\n"
+      ".entry uses()\n{\n.reg .b64 %d;\nmov.u64 %d, t;\nret;\n}\n"
+      ".entry other()\n{\n.reg .b64 %d;\nmov.u64 %d, g;\nret;\n}\n");
+  ASSERT_TRUE(translation) << translation.error().text();
+  ASSERT_EQ(translation.value().kernels.size(), 1u);
+  EXPECT_EQ(translation.value().kernels[0].name, "other");
+  ASSERT_EQ(translation.value().refused.size(), 2u);
+  EXPECT_EQ(translation.value().refused[0].name, "t");
+  EXPECT_FALSE(translation.value().refused[0].kernel);
+  EXPECT_EQ(translation.value().refused[1].name, "uses");
+  EXPECT_TRUE(translation.value().refused[1].kernel);
+  EXPECT_NE(translation.value().refused[1].error.text().find("texture"), std::string::npos);
+}
+
+TEST(PtxTranslator, PointersToFunctionsAreTheSameEverywhereInTheirModule) {
+  const auto translation = translate(
+      ".version 8.0\n.target sm_75\n.address_size 64\n.func f();\n.func g();\n.alias h, g;\n"
+      ".global .u64 table[3] = {f, g, h};\n"
+      ".global .u8 bytes[8] = {0xFF(g), 0xFF00(g), 0xFF0000(g), 0xFF000000(g), 0xFF00000000(g), "
+      "0xFF0000000000(g), 0xFF000000000000(g), 0xFF00000000000000(g)};\n"
+      ".func f()\n{\nret;\n}\n.func g()\n{\nret;\n}\n");
+  ASSERT_TRUE(translation) << translation.error().text();
+  ASSERT_TRUE(translation.value().refused.empty()) << translation.value().refused[0].error.text();
+  std::uint64_t values[4];
+  ASSERT_EQ(translation.value().data.size(), sizeof values);
+  std::memcpy(values, translation.value().data.data(), sizeof values);
+  EXPECT_NE(values[0], 0u);
+  EXPECT_NE(values[1], 0u);
+  EXPECT_NE(values[0], values[1]);
+  EXPECT_EQ(values[1], values[2]);
+  EXPECT_EQ(values[1], values[3]);
 }
 
 TEST(PtxTranslator, TheLayoutOfParametersIsThatOfCuda) {

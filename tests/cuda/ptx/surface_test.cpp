@@ -10,6 +10,7 @@
 
 #include "cuda-shim/softcuda/translate/image_block.hpp"
 #include "tests/cuda/ptx/device.hpp"
+#include "tests/cuda/ptx/refusal.hpp"
 #include "tests/harness/seed.hpp"
 
 namespace fairgv::surface_test {
@@ -19,7 +20,6 @@ using ptx_test::Memory;
 using ptx_test::Module;
 using ptx_test::Parameters;
 using softcuda::ImageBlock;
-using softcuda::Translation;
 using softcuda::TrapKind;
 
 constexpr const char* kHeading = ".version 8.0\n.target sm_75\n.address_size 64\n";
@@ -270,12 +270,10 @@ TEST(PtxTextures, ADirectionFindsItsFaceAndTheTexelOnIt) {
 }
 
 std::string refusal(const std::string& body, const std::string& outside = "") {
-  const Translation translation =
-      softcuda::translate(kHeading + outside +
-                          "\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<8>;\n.reg .f32 %f<8>;\n"
-                          ".reg .b64 %t;\nld.param.u64 %t, [p];\n" +
-                          body + "\nret;\n}\n");
-  return translation ? "" : translation.error().text();
+  return ptx_test::refusal_of(kHeading + outside +
+                              "\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<8>;\n.reg .f32 %f<8>;\n"
+                              ".reg .b64 %t;\nld.param.u64 %t, [p];\n" +
+                              body + "\nret;\n}\n");
 }
 
 TEST(PtxTextures, WhatIsNotSupportedIsNamedWithItsLine) {
@@ -308,7 +306,7 @@ TEST(PtxTextures, OnlyModulesThatUseThemPayForThem) {
                                ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r;\n" +
                                ".reg .b64 %t;\nld.param.u64 %t, [p];\n" + body + "ret;\n}\n")
         .value()
-        .source;
+        .source();
   };
   EXPECT_EQ(source("").find("fgv_image"), std::string::npos);
   EXPECT_NE(source("suld.b.1d.b32.zero {%r}, [%t, {%r}];\n").find("fgv_image"), std::string::npos);

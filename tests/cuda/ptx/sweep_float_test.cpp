@@ -7,6 +7,7 @@
 #include <cfenv>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "tests/cuda/ptx/sweep.hpp"
 #include "tests/harness/seed.hpp"
@@ -109,6 +110,38 @@ TEST(PtxSweep, SinglePrecisionArithmeticRoundsAsTheHostDoes) {
     form("fma", "%d32, %a32, %b32, %c32;", [](float a, float b, float c) { return std::fma(a, b, c); });
   }
   expect_forms("single", forms, float_inputs(fairgv::harness::printed_seed()));
+}
+
+TEST(PtxSweep, DoublePrecisionArithmeticRoundsAsTheHostDoes) {
+  std::vector<Form> forms;
+  for (const auto& [name, mode] : kRoundings) {
+    const std::string r = std::string(".") + name + ".f64 ";
+    const int m = mode;
+    const auto form = [&](const std::string& opcode, const std::string& operands, auto function) {
+      forms.push_back(double_form(opcode + r + operands, [m, function](double a, double b, double c) {
+        const volatile double x = a, y = b, z = c;
+        return rounded(m, [&] { return function(x, y, z); });
+      }));
+    };
+    form("add", "%d64, %a64, %b64;", [](double a, double b, double) { return a + b; });
+    form("sub", "%d64, %a64, %b64;", [](double a, double b, double) { return a - b; });
+    form("mul", "%d64, %a64, %b64;", [](double a, double b, double) { return a * b; });
+    form("div", "%d64, %a64, %b64;", [](double a, double b, double) { return a / b; });
+    form("rcp", "%d64, %a64;", [](double a, double, double) { return 1.0 / a; });
+    form("sqrt", "%d64, %a64;", [](double a, double, double) { return std::sqrt(a); });
+    form("fma", "%d64, %a64, %b64, %c64;", [](double a, double b, double c) { return std::fma(a, b, c); });
+  }
+  const u64 seed = fairgv::harness::printed_seed();
+  std::vector<Inputs> inputs = double_inputs(seed);
+  // Sums that nearly cancel: c is the negative product, or one of the values around it.
+  std::mt19937_64 generator(seed);
+  for (Inputs each : double_inputs(seed + 1)) {
+    each.c = bits_of(-(real(each.a) * real(each.b))) + generator() % 5 - 2;
+    inputs.push_back(each);
+    each.b = (each.a ^ u64{1} << 63) + generator() % 5 - 2;
+    inputs.push_back(each);
+  }
+  expect_forms("double, rounded", forms, inputs);
 }
 
 TEST(PtxSweep, SinglePrecisionModifiersAndSelections) {

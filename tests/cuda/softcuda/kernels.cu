@@ -1,5 +1,7 @@
 // Kernels for the tests of the software driver: each shows one thing that the driver carries to a kernel or
 // back.
+#include <cooperative_groups.h>
+
 #include <cassert>
 #include <cstdio>
 
@@ -77,4 +79,23 @@ extern "C" __global__ void read_texture(cudaTextureObject_t texture, float4* out
 
 extern "C" __global__ void write_surface(cudaSurfaceObject_t surface, int value) {
   surf2Dwrite(value + static_cast<int>(threadIdx.x), surface, static_cast<int>(threadIdx.x) * 4, 0);
+}
+
+__device__ __noinline__ unsigned deep(unsigned n) { return n == 0 ? 1 : (deep(n - 1) * 3) ^ n; }
+extern "C" __global__ void recurse(unsigned* out, unsigned n) { *out = deep(n); }
+
+extern "C" __global__ void allocate(void** out, unsigned long long bytes) { *out = malloc(bytes); }
+extern "C" __global__ void release(void** block) { free(*block); }
+
+extern "C" __global__ void call_at(void (*function)()) { function(); }
+
+// Each block adds the number of the block after it, in every round, which it has only behind the grid's barrier.
+extern "C" __global__ void add_neighbours(int* values, int rounds) {
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  for (int round = 0; round < rounds; ++round) {
+    const int next = values[(blockIdx.x + 1) % gridDim.x];
+    grid.sync();
+    if (threadIdx.x == 0) values[blockIdx.x] += next;
+    grid.sync();
+  }
 }

@@ -122,8 +122,6 @@ TEST_F(WithModule, WrongLaunchesHaveTheirDocumentedCodes) {
   EXPECT_CODE(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, launch_shape(function("bounded"), 1, 1, 65, 1));
   EXPECT_OK(launch_shape(function("bounded"), 1, 1, 64, 1));
   EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, launch_shape(reinterpret_cast<CUfunction>(arguments), 1, 1, 1, 1));
-  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED,
-              cuLaunchCooperativeKernel(place, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments));
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attribute.value.clusterDim = {2, 1, 1};

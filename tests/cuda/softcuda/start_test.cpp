@@ -151,7 +151,7 @@ TEST_F(WithContext, DeviceIsDescribedConsistently) {
             attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
   EXPECT_GE(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), 1);
   EXPECT_EQ(1, attribute(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING));
-  EXPECT_EQ(0, attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH));
+  EXPECT_EQ(1, attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH));
   int value = 0;
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE,
               cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(0), device_));

@@ -1,6 +1,8 @@
+#include <cstdio>
 #include <cstring>
 
 #include "cuda-shim/softcuda/driver/code/module.hpp"
+#include "cuda-shim/softcuda/driver/engine.hpp"
 #include "runtime/fatbin/fatbin.hpp"
 
 namespace fairgv::cuda::soft {
@@ -89,6 +91,11 @@ bool starts_with(const void* image, std::optional<std::uint64_t> size, const voi
   return true;
 }
 
+std::string reason_of(const softcuda::Refused& refused) {
+  return std::string(refused.kernel ? "kernel '" : "variable '") + refused.name +
+         "' cannot be had on the soft device: " + refused.error.text();
+}
+
 }  // namespace
 
 CUresult ptx_of_image(const void* image, std::optional<std::uint64_t> size, std::string& ptx, LoadLog& log) {
@@ -122,26 +129,48 @@ std::shared_ptr<Image> Image::of_ptx(std::string_view ptx, CUresult& code, LoadL
     log.error = translation.error().text();
     return nullptr;
   }
+  for (const softcuda::Refused& each : translation.value().refused)
+    log.info += (log.info.empty() ? "" : "\n") + reason_of(each);
   return std::make_shared<Image>(std::move(translation.value()));
 }
 
 Image::Image(TranslatedModule translated) : translated_(std::move(translated)) {
   for (const KernelInfo& info : translated_.kernels) kernel_names_.push_back(info.name);
+  for (const softcuda::Refused& each : translated_.refused) {
+    if (each.kernel) kernel_names_.push_back(each.name);
+  }
 }
 
-cl_program Image::program(const OpenClDevice& device) {
+cl_program Image::program(const OpenClDevice& device, const KernelInfo& kernel) {
   const std::lock_guard guard(lock_);
   if (!tried_) {
     tried_ = true;
-    auto built = build_program(device, translated_.source, translated_.build_options);
-    if (built) {
+    if (auto built = build_program(device, translated_.source(), translated_.build_options))
       program_ = std::move(built).value();
+  }
+  if (program_) return program_.get();
+  // A defect of the translation. It is the defect of one kernel: the others of the module are not lost.
+  const auto [own, is_new] = programs_.try_emplace(kernel.name);
+  if (is_new) {
+    auto built = build_program(device, translated_.prelude + kernel.source, translated_.build_options);
+    if (built) {
+      own->second = std::move(built).value();
     } else {
-      // A defect of the translation: the program learns no more, but the user should.
-      std::fprintf(stderr, "fairgv softcuda: %s\n", built.error().message.c_str());
+      std::fprintf(stderr, "%s: kernel '%s': %s\n", kEngineName, kernel.name.c_str(),
+                   built.error().message.c_str());
     }
   }
-  return program_.get();
+  return own->second.get();
+}
+
+bool Image::say_refusal(std::string_view name) {
+  for (const softcuda::Refused& each : translated_.refused) {
+    if (each.name != name) continue;
+    const std::lock_guard guard(lock_);
+    if (said_.emplace(name).second) std::fprintf(stderr, "%s: %s\n", kEngineName, reason_of(each).c_str());
+    return true;
+  }
+  return false;
 }
 
 const KernelInfo* Image::kernel(std::string_view name) const {

@@ -32,7 +32,7 @@ CUresult Module::place_variables(Context& context, LoadLog& log) {
   for (const softcuda::Relocation& relocation : translated.relocations) {
     CUdeviceptr address = 0;
     std::size_t size = 0;
-    if (variable(relocation.symbol, address, size) != CUDA_SUCCESS) {
+    if (!find_variable(relocation.symbol, address, size)) {
       log.error = "the module needs the address of '" + relocation.symbol + "', which it does not define";
       unload();
       return CUDA_ERROR_INVALID_PTX;
@@ -49,8 +49,8 @@ CUresult Module::place_variables(Context& context, LoadLog& log) {
 
 CUresult Module::make_function(std::string_view name, std::shared_ptr<cuda::Function>& function) {
   const KernelInfo* const info = image_->kernel(name);
-  if (info == nullptr) return CUDA_ERROR_NOT_FOUND;
-  const cl_program program = image_->program(*engine_.opencl);
+  if (info == nullptr) return image_->say_refusal(name) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_NOT_FOUND;
+  const cl_program program = image_->program(*engine_.opencl, *info);
   if (program == nullptr) return CUDA_ERROR_INVALID_PTX;
   cl_int status = CL_SUCCESS;
   const cl_kernel kernel = clCreateKernel(program, info->function.c_str(), &status);
@@ -59,14 +59,19 @@ CUresult Module::make_function(std::string_view name, std::shared_ptr<cuda::Func
   return CUDA_SUCCESS;
 }
 
-CUresult Module::variable(std::string_view name, CUdeviceptr& address, std::size_t& size) {
+bool Module::find_variable(std::string_view name, CUdeviceptr& address, std::size_t& size) const {
   for (const softcuda::VariableInfo& info : image_->translated().variables) {
     if (info.name != name || info.external) continue;
     address = data_address() + info.offset;
     size = info.size;
-    return CUDA_SUCCESS;
+    return true;
   }
-  return CUDA_ERROR_NOT_FOUND;
+  return false;
+}
+
+CUresult Module::variable(std::string_view name, CUdeviceptr& address, std::size_t& size) {
+  if (image_->say_refusal(name)) return CUDA_ERROR_NOT_SUPPORTED;
+  return find_variable(name, address, size) ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 void Module::forget_variables() {

@@ -6,9 +6,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,17 +41,22 @@ class Image final : public cuda::Image {
   explicit Image(TranslatedModule translated);
 
   const TranslatedModule& translated() const { return translated_; }
-  /// Builds the OpenCL program at the first call. Null: it cannot be built; the reason goes to stderr, once.
-  cl_program program(const OpenClDevice& device);
+  /// The OpenCL program with the kernel, one of this image's: built at the first call, for all kernels
+  /// together unless that fails. Null: it cannot be built; the reason goes to stderr, once.
+  cl_program program(const OpenClDevice& device, const KernelInfo& kernel);
   const KernelInfo* kernel(std::string_view name) const;
+  /// Says on stderr, once, why the kernel or variable of that name cannot be had. False: it is not refused.
+  bool say_refusal(std::string_view name);
   const std::vector<std::string>* kernel_names() const override { return &kernel_names_; }
 
  private:
   const TranslatedModule translated_;
   std::vector<std::string> kernel_names_;
-  std::mutex lock_;
+  std::mutex lock_;  // guards the members below
   bool tried_ = false;
   ProgramPtr program_;
+  std::map<std::string, ProgramPtr> programs_;  // by kernel, where program_ cannot be built
+  std::set<std::string, std::less<>> said_;
 };
 
 class Module;
@@ -105,6 +112,7 @@ class Module final : public cuda::Module {
  private:
   CUresult make_function(std::string_view name, std::shared_ptr<cuda::Function>& function) override;
   void forget_variables() override;
+  bool find_variable(std::string_view name, CUdeviceptr& address, std::size_t& size) const;
 
   Engine& engine_;
   const std::shared_ptr<Image> image_;

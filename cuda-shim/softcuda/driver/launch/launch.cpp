@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "cuda-shim/softcuda/driver/code/module.hpp"
@@ -45,6 +46,15 @@ CUresult verdict(const RuntimeBlock& block) {
       return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case TrapKind::kDeadlock:
       return CUDA_ERROR_LAUNCH_TIMEOUT;  // a GPU would wait for ever, or until its watchdog
+    case TrapKind::kStack:
+      return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case TrapKind::kNoFunction:
+      return CUDA_ERROR_INVALID_PC;
+    case TrapKind::kRefused:
+      std::fprintf(stderr, "%s: %s\n", kEngineName, text_at(block.trap_message));
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case TrapKind::kNotAllocated:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
     case TrapKind::kScratch:
     case TrapKind::kSurface:
       break;
@@ -106,19 +116,38 @@ class BegunLaunch : public Begun {
   std::unique_ptr<LaunchFrame> frame_;
 };
 
+std::uint64_t blocks_of(const LaunchShape& shape) {
+  return std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+}
+
 /// A frame that is ready for the launch; null: the device has no memory.
-std::unique_ptr<LaunchFrame> make_frame(const Launch& launch) {
+std::unique_ptr<LaunchFrame> make_frame(const Launch& launch, ContextResources& resources) {
   const KernelInfo& info = launch.function->info();
   const OpenClDevice& device = *launch.engine.opencl;
   auto frame = launch.engine.frames.take(device);
   if (!frame) return nullptr;
   const std::uint64_t threads =
       std::uint64_t{launch.shape.block[0]} * launch.shape.block[1] * launch.shape.block[2];
-  const std::uint64_t slot =
-      info.stepped ? info.scratch_bytes_fixed + threads * info.scratch_bytes_per_thread : 0;
+  const std::uint32_t stack = info.uses_stack ? resources.stack_bytes() : 0;
+  std::uint64_t slot = info.stepped ? info.scratch_bytes_fixed +
+                                          threads * (info.scratch_bytes_per_thread + std::uint64_t{stack})
+                                    : 0;
   // As many blocks at once as the device has units, and one more for the thread that waits.
-  const std::uint32_t slots = info.stepped ? device.facts().compute_units + 1 : 0;
-  if (frame->prepare(device, launch.shape.dynamic_shared, slot, slots)) return frame;
+  std::uint64_t slots = info.stepped ? device.facts().compute_units + 1 : 0;
+  if (info.cooperates) {
+    slots = blocks_of(launch.shape);
+    slot += (info.static_shared_bytes + 15) / 16 * 16 + launch.shape.dynamic_shared + 16;
+  }
+  constexpr std::uint64_t kMostSlots = 0x7fffffff;
+  if (slots <= kMostSlots &&
+      frame->prepare(device, launch.shape.dynamic_shared, slot, static_cast<std::uint32_t>(slots))) {
+    RuntimeBlock& block = frame->block();
+    block.stack_bytes = stack;
+    if (info.uses_heap) block.heap = resources.heap(device);
+    std::copy(std::begin(launch.shape.grid), std::end(launch.shape.grid), std::begin(block.grid));
+    block.cooperative = launch.shape.cooperative ? 1 : 0;
+    return frame;
+  }
   launch.engine.frames.give_back(std::move(frame));
   return nullptr;
 }
@@ -131,6 +160,13 @@ CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_comma
   for (std::size_t at = 0; at < 3; ++at) {
     local[at] = launch.shape.block[at];
     global[at] = std::size_t{launch.shape.grid[at]} * local[at];
+  }
+  if (launch.function->info().cooperates) {
+    // Each work-group looks after all blocks: as many as run at once are enough.
+    const std::uint64_t units = std::max(1U, launch.engine.opencl->facts().compute_units);
+    global[0] = std::min(units, blocks_of(launch.shape)) * local[0];
+    global[1] = local[1];
+    global[2] = local[2];
   }
   const std::lock_guard guard(launch.function->arguments().lock);
   if (!set_arguments(launch, frame)) return CUDA_ERROR_LAUNCH_FAILED;
@@ -150,7 +186,8 @@ CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
                       const std::shared_ptr<Operation>& operation) {
   const cl_command_queue queue = device_queue(*launch->engine.opencl, stream);
   if (queue == nullptr) return CUDA_ERROR_LAUNCH_FAILED;
-  auto begun = std::make_unique<BegunLaunch>(launch, operation, make_frame(*launch));
+  auto begun =
+      std::make_unique<BegunLaunch>(launch, operation, make_frame(*launch, stream.own_group().resources()));
   if (!begun->has_frame()) return CUDA_ERROR_OUT_OF_MEMORY;
   HeldLaunch* const held = launch->held.get();
   const cl_event start = held != nullptr ? held->start(launch->engine.opencl->context()) : nullptr;
@@ -172,6 +209,13 @@ CUresult begin_launch(const std::shared_ptr<Launch>& launch, Stream& stream,
 CUresult Commands::launch(const std::shared_ptr<cuda::Stream>& stream,
                           std::shared_ptr<cuda::Function> function, const LaunchShape& shape,
                           std::vector<std::uint64_t> parameters) {
+  if (shape.cooperative) {
+    std::uint64_t blocks = 0;
+    const std::uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2];
+    function->blocks_at_once(threads, shape.dynamic_shared, 0, blocks);
+    const std::uint64_t units = std::max(1U, engine_.opencl->facts().compute_units);
+    if (blocks_of(shape) > blocks * units) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  }
   const auto held = HeldLaunch::take_next();
   auto launch = std::make_shared<Launch>(Launch{
       engine_, std::static_pointer_cast<Function>(std::move(function)), shape, std::move(parameters), held});

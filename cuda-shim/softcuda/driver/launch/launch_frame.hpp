@@ -20,8 +20,8 @@ class LaunchFrame {
 
   /// Empty frame: the device has no memory for it.
   static std::unique_ptr<LaunchFrame> make(const OpenClDevice& device);
-  /// Prepares the frame for a launch. `slot_bytes`, `slots`: scratch of a stepped kernel, or zero. False: no
-  /// memory.
+  /// Prepares the frame for a launch; more may be set in block() after it. `slot_bytes`, `slots`: scratch of
+  /// a stepped kernel, or zero. False: no memory.
   bool prepare(const OpenClDevice& device, std::uint64_t dynamic_shared, std::uint64_t slot_bytes,
                std::uint32_t slots);
   RuntimeBlock& block() { return *reinterpret_cast<RuntimeBlock*>(block_.data()); }

@@ -36,6 +36,7 @@
 
 #include "cuda-shim/api/cuda.hpp"
 #include "cuda-shim/api/scheduler.hpp"
+#include "cuda-shim/softcuda/driver/launch/context_resources.hpp"
 
 namespace fairgv::cuda::soft {
 
@@ -95,10 +96,11 @@ class Stream final : public cuda::Stream {
 
   /// The device's queue for this stream: made and used by Begins.
   std::shared_ptr<void> device_queue;
+  /// group() as this engine's class.
+  StreamGroup& own_group() const;
 
  private:
   friend class Scheduler;
-  StreamGroup& own_group() const;
 
   std::shared_ptr<Operation> last_;
   // Guarded by the scheduler's lock, too:
@@ -116,11 +118,13 @@ class StreamGroup final : public cuda::StreamGroup {
     CUresult none = CUDA_SUCCESS;
     fault_.compare_exchange_strong(none, code, std::memory_order_acq_rel);
   }
+  ContextResources& resources() { return resources_; }
 
  private:
   friend class Scheduler;
   /// Stored by set_fault() with release, loaded by fault() with acquire.
   std::atomic<CUresult> fault_{CUDA_SUCCESS};
+  ContextResources resources_;
   std::shared_ptr<Stream> legacy_;
   std::vector<std::shared_ptr<Stream>> streams_;  // all but the legacy one; guarded by the scheduler's lock
 };

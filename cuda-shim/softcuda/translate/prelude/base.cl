@@ -21,7 +21,9 @@ struct fgv_runtime {
   ulong dynamic_shared_bytes, grid_id;
   ulong clock_base, timer_base, timer_scale;
   ulong scratch_flags, scratch_address, scratch_slot_bytes;
-  uint scratch_slots, reserved;
+  uint scratch_slots, stack_bytes;
+  ulong heap;
+  uint grid[3], cooperative, barrier[4];
 };
 #define FAIRGV_RUNTIME(R) ((FAIRGV_AS struct fgv_runtime*)(R))
 
@@ -38,6 +40,9 @@ static void fgv_trap(ulong R, uint kind, uint x, uint y, uint z, ulong message, 
   runtime->trap_file = file;
   runtime->trap_function = function;
 }
+
+// The address of the grid's barrier, where cooperative groups look for it; zero: the launch is not cooperative.
+static ulong fgv_grid_barrier(ulong R) { return FAIRGV_RUNTIME(R)->cooperative ? (ulong)&FAIRGV_RUNTIME(R)->barrier : 0; }
 
 // The bytes that a format's arguments take in the buffer that vprintf gets: 4 for an int, 8 for everything longer and
 // for floating point, each at its own alignment.

@@ -5,6 +5,8 @@
 enum {
   FAIRGV_READY,
   FAIRGV_DONE,
+  FAIRGV_MBARRIER,  // value: the barrier's address; it waits until fgv_mbarrier_done(value, a, b)
+  FAIRGV_YIELD,     // until the threads of all other blocks have been looked after
   // warp operations
   FAIRGV_ACTIVEMASK,
   FAIRGV_BAR_WARP,
@@ -27,7 +29,9 @@ enum {
   FAIRGV_REDUX_AND,
   FAIRGV_REDUX_OR,
   FAIRGV_REDUX_XOR,
-  FAIRGV_WARP_LAST = FAIRGV_REDUX_XOR,
+  FAIRGV_LDMATRIX,    // a: matrices, b: transposed, value: the address of a row
+  FAIRGV_MOVMATRIX,
+  FAIRGV_WARP_LAST = FAIRGV_MOVMATRIX,
   // barriers of the block: a is the barrier, b the number of threads or 0 for all
   FAIRGV_BAR_SYNC,
   FAIRGV_BAR_POPC,
@@ -41,41 +45,48 @@ struct fgv_thread {
   uint x, y, z;
   uint mask, a, b;
   ulong value, result;
-  uint flag, unused[3];
+  uint flag, frame, area, unused;
 };
 #define FAIRGV_BLOCK_BYTES 64
 
 // A block that is being run: its scratch is 16 counts of threads that have arrived without waiting, then the threads,
-// then the threads' own memory.
+// then the threads' own memory (`context` bytes each), then their call stacks.
 struct fgv_block {
-  ulong slot, threads, contexts, context_bytes;
-  uint count, index;
+  ulong slot, threads, contexts, stacks, own_bytes, shared;
+  uint count, index, stack_bytes;
+  bool yields;  // a thread waits for other blocks
 };
 #define FAIRGV_THREAD(G, t) ((FAIRGV_AS struct fgv_thread*)((G).threads + (t) * 64ul))
 
-static bool fgv_begin(struct fgv_block* G, ulong R, uint context) {
+// False: there is too little scratch.
+static bool fgv_place(struct fgv_block* G, ulong R, uint index, uint context, bool has_stack) {
   FAIRGV_AS struct fgv_runtime* runtime = FAIRGV_RUNTIME(R);
-  const uint nx = (uint)get_local_size(0), ny = (uint)get_local_size(1);
-  G->count = nx * ny * (uint)get_local_size(2);
-  G->context_bytes = (ulong)G->count * context;
-  if (runtime->scratch_slots == 0 || runtime->scratch_slot_bytes < FAIRGV_BLOCK_BYTES + G->count * 64ul + G->context_bytes) {
+  G->count = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
+  G->stack_bytes = has_stack ? runtime->stack_bytes : 0;
+  G->own_bytes = G->count * ((ulong)context + G->stack_bytes);
+  if (index >= runtime->scratch_slots || runtime->scratch_slot_bytes < FAIRGV_BLOCK_BYTES + G->count * 64ul + G->own_bytes) {
     fgv_trap(R, 4, 0, 0, 0, 0, 0, 0, 0);
     return false;
-  }
-  uint index = 0;
-  while (!__sync_bool_compare_and_swap((FAIRGV_AS uint*)runtime->scratch_flags + index, 0u, 1u)) {
-    index = index + 1 < runtime->scratch_slots ? index + 1 : 0;
   }
   G->index = index;
   G->slot = runtime->scratch_address + index * runtime->scratch_slot_bytes;
   G->threads = G->slot + FAIRGV_BLOCK_BYTES;
   G->contexts = G->threads + G->count * 64ul;
+  G->stacks = G->contexts + G->count * (ulong)context;
+  G->shared = (G->contexts + G->own_bytes + 15) & ~15ul;
+  G->yields = false;
+  return true;
+}
+
+static void fgv_fill(struct fgv_block* G) {
+  const uint nx = (uint)get_local_size(0), ny = (uint)get_local_size(1);
   for (uint i = 0; i < 16; ++i) FAIRGV_AT(uint, G->slot + 4 * i) = 0;
   uint x = 0, y = 0, z = 0;
   for (uint t = 0; t < G->count; ++t) {
     FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, t);
     thread->pc = 0;
     thread->state = FAIRGV_READY;
+    thread->frame = thread->area = 0;
     thread->x = x;
     thread->y = y;
     thread->z = z;
@@ -84,6 +95,17 @@ static bool fgv_begin(struct fgv_block* G, ulong R, uint context) {
       if (++y == ny) y = 0, ++z;
     }
   }
+}
+
+static bool fgv_begin(struct fgv_block* G, ulong R, uint context, bool has_stack) {
+  FAIRGV_AS struct fgv_runtime* runtime = FAIRGV_RUNTIME(R);
+  if (!fgv_place(G, R, 0, context, has_stack)) return false;
+  uint index = 0;
+  while (!__sync_bool_compare_and_swap((FAIRGV_AS uint*)runtime->scratch_flags + index, 0u, 1u)) {
+    index = index + 1 < runtime->scratch_slots ? index + 1 : 0;
+  }
+  fgv_place(G, R, index, context, has_stack);
+  fgv_fill(G);
   return true;
 }
 
@@ -160,7 +182,48 @@ static uint fgv_common(FAIRGV_AS struct fgv_thread* warp, uint kind, uint group)
   }
 }
 
+// Matrices of 8 by 8 halves: a lane gets two halves of each, from the rows that other lanes name. They are in `value`
+// and `result`, 4 bytes of each matrix. All are read before the warp goes on.
+static void fgv_load_matrices(FAIRGV_AS struct fgv_thread* warp) {
+  ulong rows[32];
+  for (uint lane = 0; lane < 32; ++lane) rows[lane] = warp[lane].value;
+  for (uint lane = 0; lane < 32; ++lane) {
+    FAIRGV_AS struct fgv_thread* thread = warp + lane;
+    uint words[4] = {0, 0, 0, 0};
+    for (uint matrix = 0; matrix < min(thread->a, 4u); ++matrix) {
+      const uint row = lane >> 2, column = (lane & 3) * 2;
+      words[matrix] = thread->b == 0
+                          ? FAIRGV_AT(fgv_u32, rows[matrix * 8 + row] + 2 * column)
+                          : FAIRGV_AT(fgv_u16, rows[matrix * 8 + column] + 2 * row) |
+                                (uint)FAIRGV_AT(fgv_u16, rows[matrix * 8 + column + 1] + 2 * row) << 16;
+    }
+    thread->value = words[0] | (ulong)words[1] << 32;
+    thread->result = words[2] | (ulong)words[3] << 32;
+  }
+}
+static void fgv_transpose_matrix(FAIRGV_AS struct fgv_thread* warp) {
+  for (uint lane = 0; lane < 32; ++lane) {
+    const uint row = lane >> 2, column = (lane & 3) * 2, shift = (row & 1) * 16;
+    const uint low = (uint)warp[column * 4 + row / 2].value >> shift & 0xffff;
+    const uint high = (uint)warp[(column + 1) * 4 + row / 2].value >> shift & 0xffff;
+    warp[lane].result = low | high << 16;
+  }
+}
+
+static void fgv_complete_matrices(FAIRGV_AS struct fgv_thread* warp, uint kind, uint group) {
+  // An instruction of the whole warp: without all lanes it means nothing.
+  if (group == 0xffffffffu) {
+    if (kind == FAIRGV_LDMATRIX) {
+      fgv_load_matrices(warp);
+    } else {
+      fgv_transpose_matrix(warp);
+    }
+  }
+  for (uint lanes = group; lanes != 0; lanes &= lanes - 1) warp[__builtin_ctz(lanes)].state = FAIRGV_READY;
+}
+
 static void fgv_complete(FAIRGV_AS struct fgv_thread* warp, uint kind, uint group) {
+  if (kind == FAIRGV_LDMATRIX || kind == FAIRGV_MOVMATRIX) return fgv_complete_matrices(warp, kind, group);
   const bool shuffle = kind >= FAIRGV_SHFL_UP && kind <= FAIRGV_SHFL_IDX;
   const uint common = shuffle || kind == FAIRGV_MATCH_ANY ? 0 : fgv_common(warp, kind, group);
   for (uint lanes = group; lanes != 0; lanes &= lanes - 1) {
@@ -188,15 +251,42 @@ static void fgv_complete(FAIRGV_AS struct fgv_thread* warp, uint kind, uint grou
   }
 }
 
+// An mbarrier object (PTX ISA, "mbarrier"), in ways that PTX leaves open: from bit 0 the arrivals that its phase still
+// waits for, from bit 20 those that a phase waits for, from bit 40 the number of the phase. What arrive returns is the
+// object before.
+static ulong fgv_mbarrier_arrive(ulong address, uint count, bool drop) {
+  const ulong before = FAIRGV_AT(fgv_u64, address);
+  uint pending = (uint)before & 0xfffff, expected = (uint)(before >> 20) & 0xfffff;
+  ulong phase = before >> 40;
+  if (drop) expected -= count;
+  pending -= count;
+  if ((pending & 0xfffff) == 0) {
+    pending = expected;
+    phase = (phase + 1) & 0xffffff;
+  }
+  FAIRGV_AT(fgv_u64, address) = phase << 40 | (ulong)(expected & 0xfffff) << 20 | (pending & 0xfffff);
+  return before;
+}
+// Whether the phase has ended that has this parity (a = 1), or this number (a = 0).
+static bool fgv_mbarrier_done(ulong address, uint a, uint b) {
+  const uint phase = (uint)(FAIRGV_AT(fgv_u64, address) >> 40);
+  return a != 0 ? (phase & 1) != (b & 1) : phase != b;
+}
+
 // Lets go who can go among the `count` threads of a warp; false when nobody could.
 static bool fgv_resolve_warp(FAIRGV_AS struct fgv_thread* warp, uint count) {
   uint live = 0, waiting = 0;
+  bool progress = false;
   for (uint lane = 0; lane < count; ++lane) {
     const uint state = warp[lane].state;
     if (state != FAIRGV_DONE) live |= 1u << lane;
-    if (state > FAIRGV_DONE && state <= FAIRGV_WARP_LAST) waiting |= 1u << lane;
+    if (state > FAIRGV_YIELD && state <= FAIRGV_WARP_LAST) waiting |= 1u << lane;
+    if (state == FAIRGV_MBARRIER && fgv_mbarrier_done(warp[lane].value, warp[lane].a, warp[lane].b)) {
+      warp[lane].result = 1;
+      warp[lane].state = FAIRGV_READY;
+      progress = true;
+    }
   }
-  bool progress = false;
   while (waiting != 0) {
     FAIRGV_AS struct fgv_thread* first = warp + __builtin_ctz(waiting);
     uint group = 0;
@@ -248,14 +338,18 @@ static void fgv_release(struct fgv_block* G, uint id) {
   FAIRGV_AT(uint, G->slot + 4 * id) = 0;
 }
 
-// After every warp has gone as far as it can: false when all threads have ended, or when none can ever go on.
+// After every warp has gone as far as it can: false when all threads have ended, when none can ever go on, or when all
+// wait for other blocks.
 static bool fgv_resolve_block(struct fgv_block* G, ulong R) {
-  uint live = 0, stuck = 0;
+  uint live = 0, stuck = 0, waiting = 0;
   bool progress = false;
+  G->yields = false;
   for (uint t = 0; t < G->count; ++t) {
     const uint state = FAIRGV_THREAD(*G, t)->state;
     if (state == FAIRGV_DONE) continue;
     if (live++ == 0) stuck = t;
+    if (state == FAIRGV_MBARRIER) ++waiting;
+    G->yields = G->yields || state == FAIRGV_YIELD;
     progress = progress || state == FAIRGV_READY;
   }
   if (live == 0) return false;
@@ -268,9 +362,17 @@ static bool fgv_resolve_block(struct fgv_block* G, ulong R) {
       progress = true;
     }
   }
-  if (!progress) {
+  if (progress || G->yields) return progress;
+  // Nobody else can end a phase now: who asks for one hears that it has not ended.
+  for (uint t = 0; t < G->count && waiting != 0; ++t) {
+    FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, t);
+    if (thread->state != FAIRGV_MBARRIER) continue;
+    thread->result = fgv_mbarrier_done(thread->value, thread->a, thread->b);
+    thread->state = FAIRGV_READY;
+  }
+  if (waiting == 0) {
     FAIRGV_AS struct fgv_thread* thread = FAIRGV_THREAD(*G, stuck);
     fgv_trap(R, 3, thread->x, thread->y, thread->z, 0, 0, 0, 0);
   }
-  return progress;
+  return waiting != 0;
 }

@@ -30,17 +30,18 @@ int float_rounding(const FlatInstruction& i) {
 
 // add, sub, mul, fma, div, rcp, sqrt with a rounding other than to nearest.
 void directed(Writer& w, const FlatInstruction& i, ScalarType type, int mode) {
-  if (type.bits != 32) return w.refuse("directed rounding of double precision is not supported");
+  const auto write = [&](std::string_view name, const std::string& operands) {
+    const std::string function = type.bits == 64 ? fmt::format("fgv_d64_{}", name) : suffixed(name, type);
+    float_output(w, i, type, fmt::format("{}({}, {})", function, operands, mode));
+  };
   const std::string a = float_input(w, i, 1, type);
-  if (i.name == "rcp") return float_output(w, i, type, fmt::format("fgv_div_f32(1.0f, {}, {})", a, mode));
-  if (i.name == "sqrt") return float_output(w, i, type, fmt::format("fgv_sqrt_f32({}, {})", a, mode));
+  if (i.name == "rcp") return write("div", (type.bits == 64 ? "1.0, " : "1.0f, ") + a);
+  if (i.name == "sqrt") return write("sqrt", a);
   const std::string b = float_input(w, i, 2, type);
-  if (i.name == "sub") return float_output(w, i, type, fmt::format("fgv_add_f32({}, -({}), {})", a, b, mode));
-  if (i.name == "fma" || i.name == "mad") {
-    return float_output(w, i, type,
-                        fmt::format("fgv_fma_f32({}, {}, {}, {})", a, b, float_input(w, i, 3, type), mode));
-  }
-  float_output(w, i, type, fmt::format("fgv_{}_f32({}, {}, {})", i.name, a, b, mode));
+  if (i.name == "sub") return write("add", fmt::format("{}, -({})", a, b));
+  if (i.name == "fma" || i.name == "mad")
+    return write("fma", fmt::format("{}, {}, {}", a, b, float_input(w, i, 3, type)));
+  write(i.name, fmt::format("{}, {}", a, b));
 }
 
 bool arithmetic(Writer& w, const FlatInstruction& i, ScalarType type) {

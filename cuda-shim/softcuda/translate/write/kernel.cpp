@@ -7,6 +7,10 @@
 
 #include "cuda-shim/softcuda/translate/flow.hpp"
 #include "cuda-shim/softcuda/translate/pointers.hpp"
+#include "cuda-shim/softcuda/translate/runtime_block.hpp"
+#include "cuda-shim/softcuda/translate/write/calls.hpp"
+#include "cuda-shim/softcuda/translate/write/matrix.hpp"
+#include "cuda-shim/softcuda/translate/write/mbarrier.hpp"
 #include "cuda-shim/softcuda/translate/write/steps.hpp"
 #include "cuda-shim/softcuda/translate/write/writer.hpp"
 
@@ -16,12 +20,13 @@ namespace {
 constexpr std::uint64_t kMostLivenessBytes = std::uint64_t{1} << 29;
 
 bool must_step(const FlatKernel& kernel, const Flow& flow, const KernelInfo& info) {
+  if (!kernel.calls.empty() || info.cooperates) return true;
   bool barrier = false;
   for (const FlatInstruction& i : kernel.instructions) {
     if (i.is_label()) continue;
     if (is_block_barrier(i)) {
       barrier = true;
-    } else if (is_synchronisation(i) || i.name == "bar" || i.name == "barrier") {
+    } else if (is_synchronisation(i) || i.name == "bar" || i.name == "barrier" || is_mbarrier(i)) {
       return true;
     }
     // Only scratch memory can be distinguished from other memory.
@@ -34,18 +39,19 @@ class KernelWriter {
  public:
   KernelWriter(Flattened& flattened) : kernel_(flattened.kernel), info_(flattened.info) {}
 
-  std::optional<TranslationError> write(std::string& source) {
+  std::optional<FlattenError> write(std::string& source) {
     const Flow flow(kernel_);
     info_.stepped = must_step(kernel_, flow, info_);
     if (info_.stepped && flow.liveness_bytes() > kMostLivenessBytes) {
-      return TranslationError{0, info_.name, "the kernel is too large for its synchronisations"};
+      return FlattenError{{0, info_.name, "the kernel is too large for its synchronisations"}};
     }
+    if (!kernel_.calls.empty()) lay_out_frames(kernel_, flow);
     if (info_.stepped) steps_.emplace(kernel_, flow, info_);
     pointers_ = info_.stepped ? std::vector<bool>(kernel_.registers.size()) : find_pointers(kernel_);
     Writer writer(kernel_, info_, pointers_);
     for (const FlatInstruction& i : kernel_.instructions) {
       write_one(writer, i);
-      if (writer.failed()) return writer.error();
+      if (writer.failed()) return FlattenError{writer.error(), target_with(i)};
     }
     source += heading();
     source += info_.stepped ? steps_->wrap(declarations() + steps_->entry_switch(), writer.take_text())
@@ -55,14 +61,29 @@ class KernelWriter {
   }
 
  private:
+  // The function of an instruction, if it is only called through pointers.
+  const slicing::ptx::Function* target_with(const FlatInstruction& i) const {
+    const auto at = static_cast<std::size_t>(&i - kernel_.instructions.data());
+    for (const Frame& frame : kernel_.frames) {
+      if (at >= frame.begin && at < frame.end && !frame.called_directly) return frame.function;
+    }
+    return nullptr;
+  }
+
   std::string heading() const {
     const std::size_t words = std::max<std::size_t>(1, (info_.parameter_bytes + 7) / 8);
     return fmt::format(
         "struct {0}_parameters {{ ulong w[{1}]; }};\n"
         "__kernel void {0}(struct {0}_parameters P, __local ulong* SH, ulong D, ulong R) {{\n"
-        "  const ulong S = (ulong)SH;\n"
-        "  const ulong SB = {2};\n",
-        info_.function, words, round_up(info_.static_shared_bytes, 16));
+        "  const ulong SB = {2};\n"
+        "{3}",
+        info_.function, words, round_up(info_.static_shared_bytes, 16),
+        info_.cooperates ? ""
+                         : "  const ulong S = (ulong)SH;\n"
+                           "  const uint NX = (uint)get_num_groups(0), NY = (uint)get_num_groups(1), NZ = "
+                           "(uint)get_num_groups(2);\n"
+                           "  const uint BX = (uint)get_group_id(0), BY = (uint)get_group_id(1), BZ = "
+                           "(uint)get_group_id(2);\n");
   }
 
   std::string direct(const std::string& body) const {
@@ -103,7 +124,10 @@ class KernelWriter {
   }
 
   void write_unguarded(Writer& w, const FlatInstruction& i) {
-    if (control(w, i) || synchronisation(w, i) || device_call(w, i) || image(w, i)) return;
+    if (is_matrix_transfer(i)) return write_matrix_transfer(w, i);
+    if (control(w, i) || write_call(w, i, leave()) || synchronisation(w, i) || device_call(w, i) ||
+        image(w, i))
+      return;
     // Before a sum is written its operands are unchanged.
     if (i.name == "add") w.follow_pointer(i);
     const bool done = write_move(w, i) || write_memory(w, i) || write_integer(w, i) || write_bits(w, i) ||
@@ -148,6 +172,9 @@ class KernelWriter {
     if (i.name == "bar" || i.name == "barrier") {
       info_.uses_barrier = info_.uses_barrier || !i.has("warp");
       info_.uses_warp = info_.uses_warp || i.has("warp");
+    } else if (is_mbarrier(i)) {
+      info_.uses_barrier = true;
+      if (!is_synchronisation(i)) return write_mbarrier(w, i), true;
     } else if (is_synchronisation(i)) {
       info_.uses_warp = true;
     } else {
@@ -169,7 +196,24 @@ class KernelWriter {
     return w.access(address, Writer::Space::kParam, memory_name({ScalarType::Kind::kBits, bits}));
   }
 
+  // malloc, free and malloc with an alignment.
+  bool heap_call(Writer& w, const FlatInstruction& i) {
+    if (i.name == "call.malloc" || i.name == "call.__cuda_syscall_aligned_malloc") {
+      const std::string alignment = i.name == "call.malloc" ? "16" : passed(w, 2, 64);
+      w.line(fmt::format("{} = fgv_malloc(R, {}, {});", passed(w, 0, 64), passed(w, 1, 64), alignment));
+    } else if (i.name == "call.free") {
+      w.line(fmt::format("if (!fgv_free(R, {})) {{ fgv_trap(R, {}, TX, TY, TZ, 0, 0, 0, 0); {} }}",
+                         passed(w, i.arguments.size() - 1, 64),
+                         static_cast<std::uint32_t>(TrapKind::kNotAllocated), leave()));
+    } else {
+      return false;
+    }
+    info_.uses_heap = true;
+    return true;
+  }
+
   bool device_call(Writer& w, const FlatInstruction& i) {
+    if (heap_call(w, i)) return true;
     if (i.name == "call.vprintf") {
       w.line(
           fmt::format("{} = fgv_vprintf(R, {}, {});", passed(w, 0, 32), passed(w, 1, 64), passed(w, 2, 64)));
@@ -199,7 +243,7 @@ class KernelWriter {
 
 }  // namespace
 
-std::optional<TranslationError> write_kernel(Flattened& flattened, std::string& source) {
+std::optional<FlattenError> write_kernel(Flattened& flattened, std::string& source) {
   return KernelWriter(flattened).write(source);
 }
 

@@ -11,7 +11,8 @@
 
 namespace fairgv::softcuda {
 
-/// Appends the kernel to `source`, under the name `flattened.info.function`, and completes the info.
-std::optional<TranslationError> write_kernel(Flattened& flattened, std::string& source);
+/// Appends the kernel to `source`, under the name `flattened.info.function`, and completes the info. Nothing
+/// is appended after an error.
+std::optional<FlattenError> write_kernel(Flattened& flattened, std::string& source);
 
 }  // namespace fairgv::softcuda

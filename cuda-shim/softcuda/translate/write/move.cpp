@@ -61,7 +61,7 @@ void in_space(Writer& w, const FlatInstruction& i) {
   const std::string shared = fmt::format("{} - S < SB + FAIRGV_RUNTIME(R)->dynamic_shared_bytes", a);
   // Kernels with this query and .local memory are stepped (write/kernel.cpp): there that memory is in one
   // place.
-  const std::string local = w.info().stepped ? fmt::format("{} - G.contexts < G.context_bytes", a) : "false";
+  const std::string local = w.info().stepped ? fmt::format("{} - G.contexts < G.own_bytes", a) : "false";
   std::string text;
   if (i.has("shared") || i.has("shared::cta") || i.has("shared::cluster")) text = shared;
   if (i.has("local")) text = local;

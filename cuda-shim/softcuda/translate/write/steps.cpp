@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "cuda-shim/softcuda/translate/module_symbols.hpp"
+#include "cuda-shim/softcuda/translate/write/matrix.hpp"
+#include "cuda-shim/softcuda/translate/write/mbarrier.hpp"
 
 namespace fairgv::softcuda {
 namespace {
@@ -18,7 +23,8 @@ bool is_constant(const FlatKernel& kernel, const FlatInstruction& i) {
   const Argument& source = i.arguments[1];
   if (i.name == "mov") {
     return source.kind == Argument::Kind::kInteger || source.kind == Argument::Kind::kFloat ||
-           source.kind == Argument::Kind::kMemory ||
+           (source.kind == Argument::Kind::kMemory &&
+            !kernel.memories[static_cast<std::size_t>(source.id)].in_frame) ||
            (source.kind == Argument::Kind::kSpecial && !source.text.starts_with("%clock") &&
             !source.text.starts_with("%globaltimer"));
   }
@@ -33,7 +39,8 @@ unsigned slot_bytes(unsigned bits) {
 
 }  // namespace
 
-Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(kernel) {
+Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info)
+    : kernel_(kernel), cooperates_(info.cooperates) {
   std::vector<std::size_t> points;
   for (std::size_t n = 0; n < kernel.instructions.size(); ++n) {
     if (!kernel.instructions[n].is_label() && is_synchronisation(kernel.instructions[n])) points.push_back(n);
@@ -43,7 +50,12 @@ Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(k
   for (std::size_t p = 0; p < points.size(); ++p) {
     Stop& stop = stops_[&kernel.instructions[points[p]]];
     stop.number = static_cast<int>(p) + 1;
-    for (const int id : live[p]) {
+    std::set<int> needed(live[p].begin(), live[p].end());
+    // A product is computed behind the stop: C is still needed there.
+    if (is_matrix_product(kernel.instructions[points[p]])) {
+      for (const int id : registers_of(kernel.instructions[points[p]]).reads) needed.insert(id);
+    }
+    for (const int id : needed) {
       (constants_.contains(id) ? stop.computed_again : stop.kept).push_back(id);
       if (!constants_.contains(id)) slots_[id] = 0;
     }
@@ -57,13 +69,20 @@ Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(k
     }
   }
   for (Memory& memory : kernel.memories) {
+    if (memory.in_frame) continue;
     if (memory.space != Memory::Space::kLocal && memory.space != Memory::Space::kCallParam) continue;
     memory.offset = round_up(context_bytes_, std::max<std::uint64_t>(8, memory.alignment));
-    context_bytes_ = memory.offset + memory.size;
+    context_bytes_ = memory.offset + std::max<std::uint64_t>(8, round_up(memory.size, 8));
   }
   context_bytes_ = round_up(context_bytes_, 64);
+  const auto& list = kernel.instructions;
+  if (std::any_of(list.begin(), list.end(), is_matrix_product)) {
+    matrix_offset_ = context_bytes_;
+    context_bytes_ += 2 * kMatrixArea;
+  }
   info.scratch_bytes_fixed = kBlockBytes;
   info.scratch_bytes_per_thread = kThreadBytes + static_cast<std::uint32_t>(context_bytes_);
+  info.uses_stack = has_stack();
 }
 
 void Steps::find_constants() {
@@ -89,11 +108,9 @@ std::string Steps::entry_switch() const {
   return text + "  default: break;\n  }\n";
 }
 
-std::string Steps::wrap(const std::string& prologue, const std::string& body) const {
+// The threads of the block G, warp by warp, until none can go on.
+std::string Steps::run_block(const std::string& prologue, const std::string& body) const {
   return fmt::format(
-      "  if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) != 0) return;\n"
-      "  struct fgv_block G;\n"
-      "  if (!fgv_begin(&G, R, {0})) return;\n"
       "  do {{\n"
       "  for (uint base = 0; base < G.count; base += 32) {{\n"
       "  const uint end = min(base + 32, G.count);\n"
@@ -103,21 +120,48 @@ std::string Steps::wrap(const std::string& prologue, const std::string& body) co
       "  if (me->state != FAIRGV_READY) continue;\n"
       "  const uint TX = me->x, TY = me->y, TZ = me->z;\n"
       "  const ulong C = G.contexts + LT * {0}ul;\n"
-      "{1}{2}"
+      "{3}{1}{2}"
       "  me->state = FAIRGV_DONE;\n"
       "  next:;\n"
       "  }}\n"
       "  }} while (fgv_resolve_warp(FAIRGV_THREAD(G, base), end - base));\n"
       "  }}\n"
-      "  }} while (fgv_resolve_block(&G, R));\n"
-      "  fgv_end(&G, R);\n",
-      context_bytes_, prologue, body);
+      "  }} while (fgv_resolve_block(&G, R));\n",
+      context_bytes_, prologue, body,
+      has_stack() ? "  const ulong K = G.stacks + LT * (ulong)G.stack_bytes;\n  ulong F = K + me->frame;\n"
+                  : "");
+}
+
+std::string Steps::wrap(const std::string& prologue, const std::string& body) const {
+  const std::string first =
+      "  if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) != 0) return;\n  struct fgv_block G;\n";
+  if (!cooperates_) {
+    return first + fmt::format("  if (!fgv_begin(&G, R, {}, {})) return;\n", context_bytes_, has_stack()) +
+           run_block(prologue, body) + "  fgv_end(&G, R);\n";
+  }
+  return first +
+         fmt::format(
+             "  FAIRGV_AS struct fgv_runtime* const runtime = FAIRGV_RUNTIME(R);\n"
+             "  const uint NX = runtime->grid[0], NY = runtime->grid[1], NZ = runtime->grid[2];\n"
+             "  for (uint ended = 0; ended < NX * NY * NZ;) {{\n"
+             "  ended = 0;\n"
+             "  for (uint at = 0; at < NX * NY * NZ; ++at) {{\n"
+             "  const bool trapped = *(volatile FAIRGV_AS uint*)&runtime->trap_kind != 0;\n"
+             "  if (trapped) return;\n"
+             "  const uint was = fgv_take_block(&G, R, at, {}, {}, SB);\n"
+             "  if (was == FAIRGV_BLOCK_ENDED) ++ended;\n"
+             "  if (was == FAIRGV_BLOCK_ENDED || was == FAIRGV_BLOCK_RUNS) continue;\n"
+             "  const ulong S = G.shared;\n"
+             "  const uint BX = at % NX, BY = at / NX % NY, BZ = at / NX / NY;\n",
+             context_bytes_, has_stack()) +
+         run_block(prologue, body) + "  fgv_leave_block(&G, R, trapped, BX, BY, BZ);\n  }\n  }\n";
 }
 
 // The operation's inputs have been put into `me`; the thread's registers are kept until it goes on.
 void Steps::stop(Writer& w, const FlatInstruction& i, const std::string& kind) {
   const Stop& here = stops_.at(&i);
   for (const int id : here.kept) w.line(fmt::format("{} = v{};", slot(id), id));
+  if (has_stack()) w.line("me->frame = (uint)(F - K);");
   w.line(fmt::format("me->pc = {}; me->state = {}; goto next;", here.number, kind));
   w.line(fmt::format("G{}:;", here.number));
   for (const int id : here.kept) w.line(fmt::format("v{} = {};", id, slot(id)));
@@ -135,8 +179,18 @@ void Steps::write(Writer& w, const FlatInstruction& i) {
     w.result(kWord, "(uint)me->result");
   } else if ((i.name == "bar" || i.name == "barrier") && !i.has("warp")) {
     barrier(w, i);
+  } else if (i.name == "yield") {
+    stop(w, i, "FAIRGV_YIELD");
+  } else if (i.name == "mbarrier") {
+    prepare_mbarrier_wait(w, i);
+    stop(w, i, "FAIRGV_MBARRIER");
+    w.result(kPredicate, "me->result != 0");
   } else if (!i.has("sync")) {
     w.refuse("only the .sync form is supported");
+  } else if (is_matrix_product(i)) {
+    product(w, i);
+  } else if (i.name == "ldmatrix" || i.name == "movmatrix") {
+    matrix(w, i);
   } else {
     warp(w, i);
   }
@@ -181,6 +235,38 @@ void Steps::warp(Writer& w, const FlatInstruction& i) {
   if (i.name == "vote" && !i.has("ballot")) return w.assign(value, kPredicate, "me->flag != 0");
   w.assign(value, kWord, "(uint)me->result");
   if (pair) w.assign(dest.parts[1], kPredicate, "me->flag != 0");
+}
+
+// Two areas in turn: a lane fills the next one only when all lanes have used the last but one.
+void Steps::product(Writer& w, const FlatInstruction& i) {
+  w.line("me->area ^= 1;");
+  give_matrices(w, i, fmt::format("C + {} + me->area * {}", matrix_offset_, kMatrixArea));
+  w.line("me->value = 0; me->mask = 0xffffffffu;");
+  stop(w, i, "FAIRGV_BAR_WARP");
+  multiply_matrices(w, i,
+                    fmt::format("G.contexts + (LT & ~31u) * {}ul + {} + me->area * {}", context_bytes_,
+                                matrix_offset_, kMatrixArea),
+                    context_bytes_);
+}
+
+void Steps::matrix(Writer& w, const FlatInstruction& i) {
+  const Argument& dest = w.argument(0);
+  if (!i.has("m8n8") || !i.has("b16")) return w.refuse("only matrices of 8 by 8 halves are supported");
+  if (i.name == "movmatrix") {
+    w.line(fmt::format("me->value = {}; me->mask = 0xffffffffu;", w.operand(1, kWord)));
+    stop(w, i, "FAIRGV_MOVMATRIX");
+    return w.result(kWord, "(uint)me->result");
+  }
+  const std::size_t count = dest.kind == Argument::Kind::kVector ? dest.parts.size() : 1;
+  if (count > 4 || !i.has("x" + std::to_string(count))) return w.refuse("1, 2 or 4 matrices are expected");
+  const auto space = i.has("shared") || i.has("shared::cta") ? Writer::Space::kShared : Writer::Space::kPlain;
+  w.line(fmt::format("me->value = {}; me->a = {}; me->b = {}; me->mask = 0xffffffffu;",
+                     w.plain_address(w.argument(1), space), count, i.has("trans") ? 1 : 0));
+  stop(w, i, "FAIRGV_LDMATRIX");
+  for (std::size_t n = 0; n < count; ++n) {
+    w.assign(dest.kind == Argument::Kind::kVector ? dest.parts[n] : dest, kWord,
+             fmt::format("(uint)(me->{} >> {})", n < 2 ? "value" : "result", 32 * (n % 2)));
+  }
 }
 
 void Steps::barrier(Writer& w, const FlatInstruction& i) {

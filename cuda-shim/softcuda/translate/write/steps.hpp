@@ -32,18 +32,24 @@ class Steps {
     std::vector<int> computed_again;
   };
 
+  std::string run_block(const std::string& prologue, const std::string& body) const;
   void stop(Writer& writer, const FlatInstruction& instruction, const std::string& kind);
   void warp(Writer& writer, const FlatInstruction& instruction);
   void barrier(Writer& writer, const FlatInstruction& instruction);
+  void product(Writer& writer, const FlatInstruction& instruction);
+  void matrix(Writer& writer, const FlatInstruction& instruction);
   void find_constants();
   std::string slot(int id) const;
+  bool has_stack() const { return !kernel_.calls.empty(); }
 
   const FlatKernel& kernel_;
+  const bool cooperates_;
   std::map<const FlatInstruction*, Stop> stops_;
   // Registers that one instruction sets, always to the same value: cheaper to compute again than to keep.
   std::map<int, const FlatInstruction*> constants_;
   std::map<int, std::uint64_t> slots_;  // register: its place in the thread's memory
   std::uint64_t context_bytes_ = 0;
+  std::uint64_t matrix_offset_ = 0;  // of the lane's two areas for products of matrices
 };
 
 }  // namespace fairgv::softcuda

@@ -17,19 +17,19 @@ struct Special {
   std::string_view name;
   std::string_view expression;
 };
-constexpr std::array<Special, 43> kSpecials = {{
+constexpr std::array<Special, 47> kSpecials = {{
     {"%tid.x", "TX"},
     {"%tid.y", "TY"},
     {"%tid.z", "TZ"},
     {"%ntid.x", "(uint)get_local_size(0)"},
     {"%ntid.y", "(uint)get_local_size(1)"},
     {"%ntid.z", "(uint)get_local_size(2)"},
-    {"%ctaid.x", "(uint)get_group_id(0)"},
-    {"%ctaid.y", "(uint)get_group_id(1)"},
-    {"%ctaid.z", "(uint)get_group_id(2)"},
-    {"%nctaid.x", "(uint)get_num_groups(0)"},
-    {"%nctaid.y", "(uint)get_num_groups(1)"},
-    {"%nctaid.z", "(uint)get_num_groups(2)"},
+    {"%ctaid.x", "BX"},
+    {"%ctaid.y", "BY"},
+    {"%ctaid.z", "BZ"},
+    {"%nctaid.x", "NX"},
+    {"%nctaid.y", "NY"},
+    {"%nctaid.z", "NZ"},
     {"%laneid", "(LT & 31)"},
     {"%warpid", "(LT >> 5)"},
     {"%nwarpid", "32u"},
@@ -52,6 +52,10 @@ constexpr std::array<Special, 43> kSpecials = {{
     {"%reserved_smem_offset_begin", "0u"},
     {"%reserved_smem_offset_end", "0u"},
     {"%reserved_smem_offset_cap", "0u"},
+    {"%envreg1", "(uint)(fgv_grid_barrier(R) >> 32)"},
+    {"%envreg2", "(uint)fgv_grid_barrier(R)"},
+    {"%reserved_smem_offset_0", "0u"},
+    {"%reserved_smem_offset_1", "0u"},
     {"WARP_SZ", "32u"},
     // Clusters are blocks of their own: one block per cluster.
     {"%is_explicit_cluster", "false"},
@@ -59,8 +63,8 @@ constexpr std::array<Special, 43> kSpecials = {{
     {"%cluster_nctarank", "1u"},
     {"%cluster_ctaid.x", "0u"},
     {"%cluster_nctaid.x", "1u"},
-    {"%clusterid.x", "(uint)get_group_id(0)"},
-    {"%nclusterid.x", "(uint)get_num_groups(0)"},
+    {"%clusterid.x", "BX"},
+    {"%nclusterid.x", "NX"},
     {"%current_graph_exec", "0ul"},
 }};
 
@@ -134,6 +138,8 @@ std::string Writer::special(const Argument& argument) {
   for (const Special& each : kSpecials) {
     if (each.name == argument.text) return std::string(each.expression);
   }
+  // Performance counters: nothing is counted.
+  if (argument.text.starts_with("%pm")) return "0ul";
   refuse("the special register " + argument.text + " is not supported");
   return "0";
 }
@@ -208,6 +214,7 @@ std::string Writer::variable_address(const Argument& argument) {
       return fmt::format("(ulong)&P + {}{}", memory.offset, offset);
     case Memory::Space::kLocal:
     case Memory::Space::kCallParam:
+      if (memory.in_frame) return fmt::format("F + {}ul{}", memory.offset, offset);
       // A stepped thread's own memory lies in its scratch, because it must outlive a step.
       if (info_.stepped) return fmt::format("C + {}ul{}", memory.offset, offset);
       return fmt::format("(ulong)m{}{}", argument.id, offset);

@@ -2,8 +2,9 @@
 // families of instructions (write_*.cpp) are functions on it.
 //
 // Names in the source: vN registers, mN .local and .param variables, LN labels, P the parameter block, S the
-// address of the shared memory, D of the data segment, R of the runtime block, TX TY TZ the thread's index, C
-// (stepped kernels) the thread's scratch memory, CC the carry.
+// address of the shared memory, D of the data segment, R of the runtime block, TX TY TZ the thread's index,
+// BX BY BZ the block's, NX NY NZ the grid's extents, C (stepped kernels) the thread's scratch memory, CC the
+// carry.
 #pragma once
 
 #include <string>
