@@ -30,12 +30,14 @@ Planner::Planner(const Launch& launch, const PlannerSettings& settings)
       unit_{1, grid_[0], grid_[0] * grid_[1]},
       total_(unit_[2] * grid_[2]),
       floor_(std::max<std::uint64_t>(settings.floor, 1)),
+      longest_(settings.longest),
       static_grid_(settings.static_grid),
       left_(total_) {}
 
 SubLaunch Planner::next(const std::optional<Pace>& pace, const Slice& slice) {
   const bool whole = left_ == total_ && stays_whole(pace, slice);
-  const Box box = whole ? Box{.first = {0, 0, 0}, .groups = grid_} : cut(blocks_that_fit(pace, slice));
+  const Box box =
+      whole ? Box{.first = {0, 0, 0}, .groups = grid_} : cut(blocks_that_fit(pace, slice), floor_at(pace));
   advance(box);
   return {.box = box, .whole = box.groups == grid_};
 }
@@ -50,21 +52,26 @@ std::uint64_t Planner::blocks_that_fit(const std::optional<Pace>& pace, const Sl
   return fitting(*pace, slice.left);
 }
 
-// Whether a step of this dimension can be cut into two pieces of at least the floor.
-bool Planner::can_be_cut(std::size_t dimension) const {
-  if (dimension == 0) return false;
-  const std::size_t inner = dimension - 1;
-  return grid_[inner] / divided_up(floor_, unit_[inner]) >= 2 || can_be_cut(inner);
+std::uint64_t Planner::floor_at(const std::optional<Pace>& pace) const {
+  if (static_grid_ || longest_ <= Duration::zero() || !says_something(pace)) return floor_;
+  return std::clamp<std::uint64_t>(fitting(*pace, longest_), 1, floor_);
 }
 
-Box Planner::cut(std::uint64_t fitting) const {
+// Whether a step of this dimension can be cut into two pieces of at least the floor.
+bool Planner::can_be_cut(std::size_t dimension, std::uint64_t floor) const {
+  if (dimension == 0) return false;
+  const std::size_t inner = dimension - 1;
+  return grid_[inner] / divided_up(floor, unit_[inner]) >= 2 || can_be_cut(inner, floor);
+}
+
+Box Planner::cut(std::uint64_t fitting, std::uint64_t floor) const {
   // A row or a plane that was begun is finished first.
   std::size_t dimension = position_[0] != 0 ? 0 : position_[1] != 0 ? 1 : 2;
-  while (unit_[dimension] > fitting && can_be_cut(dimension)) --dimension;
+  while (unit_[dimension] > fitting && can_be_cut(dimension, floor)) --dimension;
 
   const std::uint64_t unit = unit_[dimension];
   const std::uint64_t steps = grid_[dimension] - position_[dimension];
-  const std::uint64_t fewest = divided_up(floor_, unit);
+  const std::uint64_t fewest = divided_up(floor, unit);
   const std::uint64_t most = std::max(fitting / unit, fewest);
   const std::uint64_t most_pieces = std::max<std::uint64_t>(steps / fewest, 1);
   const std::uint64_t pieces = std::min(divided_up(steps, most), most_pieces);

@@ -9,7 +9,9 @@
 //  - The boxes tile the grid exactly once, in the order of the group ids (dimension 0 fastest). Each is a
 //    run of whole planes, of whole rows of one plane, or of groups of one row.
 //  - A launch below twice the floor is never cut, and no box of any other has fewer work-groups than the
-//    floor.
+//    floor. The floor yields where so few work-groups are expected to last longer than `longest`: it is then
+//    as many as last that long. A command that holds the device for seconds hurts others more than the short
+//    sub-launches can cost.
 //  - A box is expected to last at most the rest of the slice, or has fewer than three times the floor:
 //    where what fits is too small to be worth a launch, the floor wins. (Three, and not one: no row or plane
 //    is cut so that a piece would be below the floor, and no tail is left that would be.)
@@ -42,6 +44,7 @@ inline constexpr std::uint64_t kStaticGrid = 600 * 600;
 
 struct PlannerSettings {
   std::uint64_t floor = kDefaultFloor;  // work-groups; zero counts as one
+  Duration longest{0};                  // at the floor; zero: the floor never yields
 
   // The paper's static rule: a launch of more work-groups than this is cut into pieces of about the floor,
   // any other runs whole, and no time matters.
@@ -81,14 +84,16 @@ class Planner {
  private:
   std::uint64_t blocks_that_fit(const std::optional<Pace>& pace, const Slice& slice) const;
   bool stays_whole(const std::optional<Pace>& pace, const Slice& slice) const;
-  bool can_be_cut(std::size_t dimension) const;
-  Box cut(std::uint64_t fitting) const;
+  std::uint64_t floor_at(const std::optional<Pace>& pace) const;
+  bool can_be_cut(std::size_t dimension, std::uint64_t floor) const;
+  Box cut(std::uint64_t fitting, std::uint64_t floor) const;
   void advance(const Box& box);
 
   const Extent grid_;  // work-groups
   const Extent unit_;  // work-groups of one step in each dimension: a group, a row, a plane
   const std::uint64_t total_;
   const std::uint64_t floor_;
+  const Duration longest_;
   const std::optional<std::uint64_t> static_grid_;
 
   Extent position_{0, 0, 0};  // the first group that has not been handed out

@@ -1,12 +1,18 @@
 #include "runtime/vgpu/issue/slicing_settings.hpp"
 
 namespace fairgv::vgpu {
+namespace {
+
+/// Well below the time for which the watchdog lets one turn hold the device (`hold_limit_s`, 10 s).
+constexpr slicing::Duration kLongestAtFloor = std::chrono::seconds(1);
+
+}  // namespace
 
 SlicingSettings slicing_settings(std::string_view configured, std::uint64_t floor,
                                  const session::SlicingWish& wish) {
   using Mode = SlicingSettings::Mode;
   using Wish = session::SlicingWish::Kind;
-  SlicingSettings settings{.number = wish.number, .planner = {.floor = floor}};
+  SlicingSettings settings{.number = wish.number, .planner = {.floor = floor, .longest = kLongestAtFloor}};
   if (configured == "static") settings.planner.static_grid = slicing::kStaticGrid;
   switch (wish.kind) {
     case Wish::as_configured:

@@ -105,6 +105,33 @@ TEST_F(SlicingPlannerRandom, BoxesTileTheGridInOrderAndKeepFloorAndTime) {
   }
 }
 
+TEST_F(SlicingPlannerRandom, AYieldingFloorIsTheNumberOfWorkGroupsThatLastSoLong) {
+  for (int trial = 0; trial < 20'000; ++trial) {
+    SCOPED_TRACE("trial " + std::to_string(trial));
+    const Launch launch = launch_of(1 << 20);
+    const std::uint64_t total = *volume(launch.groups());
+    const std::uint64_t last_so_long = 1 + total / 200 + random_.magnitude(4096);
+    const std::uint64_t floor = random_.magnitude(4096) + total / 100;
+    const Pace known{.blocks = 1, .time = Duration(1 + random_.magnitude(1'000'000))};
+    Planner planner(launch, {.floor = floor, .longest = known.time * last_so_long});
+    const std::uint64_t lowered =
+        std::clamp<std::uint64_t>(last_so_long, 1, std::max<std::uint64_t>(floor, 1));
+    const Slice now = slice();
+    const auto fitting = static_cast<std::uint64_t>(std::max(now.left, Duration(0)) / known.time);
+    std::uint64_t position = 0;
+    while (!planner.done()) {
+      const SubLaunch answer = planner.next(known, now);
+      const auto run = run_of(answer.box, launch.groups());
+      ASSERT_TRUE(run.has_value());
+      ASSERT_EQ(run->first, position);
+      position += run->blocks;
+      ASSERT_TRUE(answer.whole || run->blocks >= lowered);
+      ASSERT_TRUE(answer.whole || run->blocks <= std::max(fitting, 3 * lowered));
+    }
+    ASSERT_EQ(position, total);
+  }
+}
+
 TEST_F(SlicingPlannerRandom, ALaunchThatIsExpectedToFitIsNeverCut) {
   for (int trial = 0; trial < 20'000; ++trial) {
     const Launch launch = launch_of(1 << 24);

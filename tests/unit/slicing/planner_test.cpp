@@ -128,6 +128,28 @@ TEST(SlicingPlanner, ARowThatTheFloorDoesNotLetBeCutStaysARow) {
   EXPECT_EQ(boxes[3], rows(launch, 0, 3, 1));
 }
 
+// 40 x 51 work-groups of 10 ms, 20 seconds in all.
+TEST(SlicingPlanner, TheFloorYieldsToWorkGroupsThatLastForSeconds) {
+  const Launch launch = grid(40, 51);
+  const Pace slow{.blocks = 2040, .time = milliseconds(20'400)};
+  Planner unyielding(launch);
+  EXPECT_TRUE(unyielding.next(slow, kFullSlice).whole);
+  const std::vector<Box> boxes = all_boxes(Planner(launch, {.longest = milliseconds(1'000)}), slow);
+  EXPECT_EQ(boxes.size(), 17U);
+  for (std::size_t i = 0; i < boxes.size(); ++i) EXPECT_EQ(boxes[i], rows(launch, 0, 3 * i, 3));
+}
+
+TEST(SlicingPlanner, TheFloorDoesNotYieldToWorkGroupsThatLastLess) {
+  const Launch launch = grid(40, 51);
+  const Pace quick{.blocks = 2040, .time = milliseconds(600)};
+  EXPECT_TRUE(Planner(launch, {.longest = milliseconds(1'000)}).next(quick, kFullSlice).whole);
+}
+
+TEST(SlicingPlanner, OneWorkGroupIsTheSmallestPartHoweverLongItLasts) {
+  const Pace slow{.blocks = 1, .time = milliseconds(5'000)};
+  EXPECT_EQ(all_boxes(Planner(grid(3), {.longest = milliseconds(1'000)}), slow).size(), 3U);
+}
+
 TEST(SlicingPlanner, TheStaticRuleLooksAtTheGridOnly) {
   const Pace slow{.blocks = 1, .time = milliseconds(100)};
   EXPECT_TRUE(Planner(grid(600, 600), {.static_grid = kStaticGrid}).next(slow, kFullSlice).whole);
