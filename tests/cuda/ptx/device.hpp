@@ -2,6 +2,9 @@
 // order, a runtime block, scratch memory. For tests; throws std::runtime_error with the driver's message.
 #pragma once
 
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300
+#endif
 #include <CL/cl.h>
 
 #include <array>
