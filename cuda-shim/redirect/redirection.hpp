@@ -11,7 +11,7 @@
 
 namespace fairgv::redirect {
 
-/// What is to be written, and the functions that stay as they are, because they are too short for a jump, or
+/// The bytes to write, and the functions that stay as they are, because they are too short for a jump, or
 /// are not in memory as they are in the file.
 struct Redirection {
   std::vector<CodeChange> changes;

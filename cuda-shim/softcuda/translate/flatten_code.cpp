@@ -33,7 +33,7 @@ constexpr std::array<DeviceFunction, 5> kDeviceFunctions = {{
     {"__cuda_syscall_aligned_malloc", 1, 2},
 }};
 
-// What a loop that waits for other blocks has in it.
+// The instructions by which a loop is known to wait for other blocks.
 bool may_wait_for_blocks(const FlatInstruction& i) {
   if (i.has("shared") || i.has("shared::cta") || i.has("local") || i.has("param")) return false;
   return i.name == "atom" || i.name == "nanosleep" ||

@@ -24,7 +24,8 @@ class ModuleSymbols {
   /// its own).
   const Memory* memory(const std::string& name) const;
   const slicing::ptx::Function* function(const std::string& name) const;
-  /// What a pointer to the function holds: not an address, but a number that is the function's in its module.
+  /// The value of a pointer to the function: not an address, but a number that is the function's in its
+  /// module.
   std::uint64_t pointer_to(const slicing::ptx::Function& function) const;
 
   const std::vector<VariableInfo>& variables() const { return variables_; }

@@ -1,4 +1,4 @@
-// What a translation refuses, as a text.
+// The constructs that a translation refuses, as a text.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is written into a loaded library with a runtime, and what its functions do afterwards.
+// The bytes that are written into a loaded library with a runtime, and what its functions do afterwards.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What cannot be translated is refused alone: kernels at their first use, and not their module. And the
+// Code that cannot be translated is refused alone: kernels at their first use, and not their module. And the
 // limits of a context that bound its kernels: the call stack and the heap.
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ constexpr const char* kHalf =
     ".visible .entry good(.param .u64 p)\n{\n.reg .b64 %d;\nld.param.u64 %d, [p];\n"
     "st.global.u32 [%d], 5;\nret;\n}\n";
 
-/// What the call says on standard error. A tenant's driver is in another process.
+/// The call's words on standard error. A tenant's driver is in another process.
 template <typename Call>
 std::string said_by(Call call) {
   testing::internal::CaptureStderr();

@@ -1,5 +1,5 @@
-// What the launches of one context share: the limits that the program sets (cuCtxSetLimit), and the heap of
-// malloc in kernels, which is made for the first launch that needs it. Any thread may call.
+// The resources that the launches of one context share: the limits that the program sets (cuCtxSetLimit), and
+// the heap of malloc in kernels, which is made for the first launch that needs it. Any thread may call.
 #pragma once
 
 #include <cstddef>

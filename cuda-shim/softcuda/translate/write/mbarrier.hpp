@@ -10,7 +10,7 @@ namespace fairgv::softcuda {
 bool is_mbarrier(const FlatInstruction& instruction);
 /// All but the waits.
 void write_mbarrier(Writer& writer, const FlatInstruction& instruction);
-/// What a wait puts into `me` before it stops.
+/// The value that a wait puts into `me` before it stops.
 void prepare_mbarrier_wait(Writer& writer, const FlatInstruction& instruction);
 
 }  // namespace fairgv::softcuda
