@@ -43,6 +43,11 @@ class Context : public std::enable_shared_from_this<Context> {
   bool end() { return !ended_.exchange(true, std::memory_order_acq_rel); }
   bool ended() const { return ended_.load(std::memory_order_acquire); }
 
+  /// The users that cuCtxAttach and cuCtxDetach count; the first is the one who has created it.
+  void attach() { users_.fetch_add(1, std::memory_order_relaxed); }
+  /// True: that was the last one.
+  bool detach() { return users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
   CUfunc_cache cache_config() const { return cache_config_.load(std::memory_order_relaxed); }
   void set_cache_config(CUfunc_cache config) { cache_config_.store(config, std::memory_order_relaxed); }
 
@@ -62,6 +67,8 @@ class Context : public std::enable_shared_from_this<Context> {
   /// Settings: each orders nothing else, so relaxed.
   std::atomic<unsigned> flags_;
   std::atomic<CUfunc_cache> cache_config_{CU_FUNC_CACHE_PREFER_NONE};
+  /// A count: attach() is relaxed; detach() is acq_rel, so that the last one sees what the others have done.
+  std::atomic<unsigned> users_{1};
   /// end() exchanges with acq_rel, ended() loads with acquire.
   std::atomic<bool> ended_{false};
 };

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda-shim/api/code/prepared_launch.hpp"
 #include "cuda-shim/api/cuda.hpp"
 
 namespace fairgv::cuda {
@@ -67,6 +68,9 @@ class Function {
     return largest_dynamic_shared_.load(std::memory_order_relaxed);
   }
 
+  /// For the launch calls of the first releases.
+  PreparedLaunch prepared;
+
   virtual CUresult attribute(CUfunction_attribute which, int& value) const = 0;
   virtual CUresult set_attribute(CUfunction_attribute which, int value) = 0;
   /// Blocks that a multiprocessor holds at once.
@@ -102,6 +106,8 @@ class Module : public std::enable_shared_from_this<Module> {
   /// CUDA_ERROR_NOT_FOUND: there is no function of that name.
   CUresult function(std::string_view name, CUfunction& function);
   virtual CUresult variable(std::string_view name, CUdeviceptr& address, std::size_t& size) = 0;
+  /// The same of a variable that the program may touch from now on (__managed__).
+  virtual CUresult managed_variable(std::string_view name, CUdeviceptr& address, std::size_t& size) = 0;
   virtual CUresult kernel_names(std::vector<std::string>& names) const = 0;
   /// Ends its functions' handles and forgets its variables. Launches under way keep what they need.
   void unload();

@@ -98,6 +98,23 @@ CUresult CUDAAPI cuCtxDestroy(CUcontext handle) {
   });
 }
 
+CUresult CUDAAPI cuCtxAttach(CUcontext* handle, unsigned int flags) {
+  return in_any_context([=](Driver&, Context& context) {
+    if (handle == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    context.attach();
+    *handle = context.handle();
+    return CUDA_SUCCESS;
+  });
+}
+
+// The context must be the caller's current one. The primary context has users of its own.
+CUresult CUDAAPI cuCtxDetach(CUcontext handle) {
+  return in_any_context([=](Driver&, Context& context) {
+    if (handle != context.handle() || context.primary()) return CUDA_ERROR_INVALID_CONTEXT;
+    return context.detach() ? cuCtxDestroy(handle) : CUDA_SUCCESS;
+  });
+}
+
 CUresult CUDAAPI cuCtxPushCurrent(CUcontext handle) {
   return initialized([=](Driver& driver) {
     auto context = driver.contexts.find(handle);
