@@ -93,8 +93,6 @@ class Engine {
   virtual std::shared_ptr<Module> make_module(Driver& driver, std::shared_ptr<Image> image, Context& context,
                                               CUresult& code, LoadLog& log) = 0;
   virtual std::shared_ptr<Linking> make_linking(Context& context, JitOptions options) = 0;
-  /// Whether the host may touch the variables of modules (__managed__ ones).
-  virtual bool host_sees_variables() const = 0;
 };
 
 /// Opens the engine that this library is built with; the engine defines this function. cuInit calls it until

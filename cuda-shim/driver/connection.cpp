@@ -22,6 +22,7 @@ CUresult Connection::fault() {
 
 CUresult Connection::outcome() {
   if (const CUresult code = fault(); code != CUDA_SUCCESS) return code;
+  fetch_managed_variables();
   const std::uint64_t late = session_->late_error();
   const std::uint32_t count = ring::LateError::count(late);
   std::uint32_t told = told_.load(std::memory_order_relaxed);
@@ -31,6 +32,14 @@ CUresult Connection::outcome() {
   return told_.compare_exchange_strong(told, count, std::memory_order_relaxed)
              ? static_cast<CUresult>(ring::LateError::code(late))
              : CUDA_SUCCESS;
+}
+
+ManagedVariables& Connection::managed_variables() {
+  std::call_once(made_managed_, [this] {
+    owned_managed_ = std::make_unique<ManagedVariables>(*this);
+    managed_.store(owned_managed_.get(), std::memory_order_release);
+  });
+  return *owned_managed_;
 }
 
 void Connection::note_loss() {

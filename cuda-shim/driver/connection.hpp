@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "cuda-shim/api/cuda.hpp"
+#include "cuda-shim/driver/managed.hpp"
 #include "runtime/session/client/client.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
@@ -34,6 +35,7 @@ class Connection {
   /// The same for a call that keeps the device busy.
   template <class Call>
   CUresult enqueue(const Call& call) {
+    send_managed_variables();
     // Relaxed: the flag decides nothing but the code of a lost session.
     if (!has_work_.load(std::memory_order_relaxed)) has_work_.store(true, std::memory_order_relaxed);
     if (send(call)) return CUDA_SUCCESS;
@@ -72,6 +74,18 @@ class Connection {
   /// Waits for the end of an event, and settles.
   std::int32_t wait(wire::EventId event);
 
+  /// The program's __managed__ variables.
+  ManagedVariables& managed_variables();
+  /// What the device has written to them comes to the program, or goes the other way round.
+  void fetch_managed_variables() {
+    if (auto* const managed = managed_.load(std::memory_order_acquire)) [[unlikely]]
+      managed->from_device();
+  }
+  void send_managed_variables() {
+    if (auto* const managed = managed_.load(std::memory_order_acquire)) [[unlikely]]
+      managed->to_device();
+  }
+
   /// A new completion slot. Throws std::bad_alloc when the session has no more.
   wire::EventId new_event();
 
@@ -101,6 +115,11 @@ class Connection {
   /// Frees in streams' order: sent, and known to be done. Relaxed: each thread needs to see only its own
   /// counts.
   std::atomic<std::uint64_t> frees_sent_{0}, frees_settled_{0};
+
+  std::once_flag made_managed_;
+  std::unique_ptr<ManagedVariables> owned_managed_;
+  /// Null until there is such a variable: stored with release by managed_variables(), loaded with acquire.
+  std::atomic<ManagedVariables*> managed_{nullptr};
 
   std::once_flag listening_;
   std::mutex mutex_;                                                              // guards watched_

@@ -79,8 +79,6 @@ class Engine final : public cuda::Engine {
   std::shared_ptr<cuda::Module> make_module(Driver& driver, std::shared_ptr<cuda::Image> image,
                                             Context& context, CUresult& code, LoadLog& log) override;
   std::shared_ptr<cuda::Linking> make_linking(Context& context, JitOptions options) override;
-  /// The variables are the worker's memory.
-  bool host_sees_variables() const override { return false; }
 
  private:
   const std::unique_ptr<Connection> owned_connection_;  // before what refers to it

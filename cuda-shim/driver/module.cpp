@@ -85,8 +85,7 @@ CUresult Module::make_function(std::string_view name, std::shared_ptr<cuda::Func
   return CUDA_SUCCESS;
 }
 
-CUresult Module::variable(std::string_view name, CUdeviceptr& address, std::size_t& size) {
-  const std::lock_guard guard(lock_);
+CUresult Module::find_variable(std::string_view name, const Variable*& variable) {
   auto known = variables_.find(name);
   if (known == variables_.end()) {
     const auto reply = connection_.call(wire::cuda::GetGlobal{module_.id(), name});
@@ -100,11 +99,32 @@ CUresult Module::variable(std::string_view name, CUdeviceptr& address, std::size
     auto entered =
         driver().memory.enter(reply->address, reply->bytes, MemoryKind::variable, owner(), device(), 0);
     if (!entered) return CUDA_ERROR_INVALID_VALUE;
-    known = variables_.emplace(name, std::move(entered)).first;
-    reservations_.push_back(std::move(*reservation));
+    known = variables_.emplace(name, Variable{std::move(entered), std::move(*reservation)}).first;
   }
-  address = known->second->begin;
-  size = known->second->size;
+  variable = &known->second;
+  return CUDA_SUCCESS;
+}
+
+CUresult Module::variable(std::string_view name, CUdeviceptr& address, std::size_t& size) {
+  const std::lock_guard guard(lock_);
+  const Variable* found = nullptr;
+  if (const CUresult code = find_variable(name, found); code != CUDA_SUCCESS) return code;
+  address = found->allocation->begin;
+  size = found->allocation->size;
+  return CUDA_SUCCESS;
+}
+
+CUresult Module::managed_variable(std::string_view name, CUdeviceptr& address, std::size_t& size) {
+  const std::lock_guard guard(lock_);
+  const Variable* found = nullptr;
+  if (const CUresult code = find_variable(name, found); code != CUDA_SUCCESS) return code;
+  Allocation& allocation = *found->allocation;
+  const CUresult code =
+      connection_.managed_variables().add(group_, allocation.begin, allocation.size, found->reservation);
+  if (code != CUDA_SUCCESS) return code;
+  allocation.host_sees_it.store(true, std::memory_order_relaxed);
+  address = allocation.begin;
+  size = allocation.size;
   return CUDA_SUCCESS;
 }
 
@@ -121,14 +141,16 @@ CUresult Module::kernel_names(std::vector<std::string>& names) const {
 }
 
 void Module::forget_variables() {
-  std::map<std::string, std::shared_ptr<Allocation>, std::less<>> variables;
-  std::vector<Reservation> reservations;
+  std::map<std::string, Variable, std::less<>> variables;
   {
     const std::lock_guard guard(lock_);
     variables.swap(variables_);
-    reservations.swap(reservations_);
   }
-  for (const auto& [name, variable] : variables) driver().memory.remove(*variable);
+  for (const auto& [name, variable] : variables) {
+    if (variable.allocation->host_sees_it.load(std::memory_order_relaxed))
+      connection_.managed_variables().remove(variable.allocation->begin);
+    driver().memory.remove(*variable.allocation);
+  }
 }
 
 }  // namespace fairgv::cuda::remote

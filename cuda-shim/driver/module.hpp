@@ -73,9 +73,17 @@ class Module final : public cuda::Module {
   Module(Driver& driver, Engine& engine, Context& context, WorkersObject module);
 
   CUresult variable(std::string_view name, CUdeviceptr& address, std::size_t& size) override;
+  CUresult managed_variable(std::string_view name, CUdeviceptr& address, std::size_t& size) override;
   CUresult kernel_names(std::vector<std::string>& names) const override;
 
  private:
+  struct Variable {
+    std::shared_ptr<Allocation> allocation;
+    Reservation reservation;  // of its addresses
+  };
+  /// With the lock.
+  CUresult find_variable(std::string_view name, const Variable*& variable);
+
   CUresult make_function(std::string_view name, std::shared_ptr<cuda::Function>& function) override;
   /// The worker keeps the memory that launches under way need.
   void forget_variables() override;
@@ -84,8 +92,7 @@ class Module final : public cuda::Module {
   const std::shared_ptr<StreamGroup> group_;
   const WorkersObject module_;
   std::mutex lock_;  // guards the members below
-  std::map<std::string, std::shared_ptr<Allocation>, std::less<>> variables_;
-  std::vector<Reservation> reservations_;  // of the variables' addresses
+  std::map<std::string, Variable, std::less<>> variables_;
 };
 
 }  // namespace fairgv::cuda::remote

@@ -66,6 +66,13 @@ std::optional<Reservation> Reservation::make(std::uint64_t address, std::uint64_
   return Reservation(first, last);
 }
 
+bool Reservation::open() const {
+  SharedPages& pages = shared_pages();
+  const std::lock_guard guard(pages.mutex);
+  return first_page_ != 0 && ::mprotect(at(first_page_), (last_page_ - first_page_ + 1) * kPageBytes,
+                                        PROT_READ | PROT_WRITE) == 0;
+}
+
 Reservation::~Reservation() {
   if (first_page_ == 0) return;
   SharedPages& pages = shared_pages();

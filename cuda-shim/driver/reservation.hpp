@@ -22,6 +22,9 @@ class Reservation {
   /// assumed to be free.
   static std::optional<Reservation> make(std::uint64_t address, std::uint64_t size);
 
+  /// Makes the pages memory that the program may use. False: the system has none.
+  bool open() const;
+
   Reservation(Reservation&& other) noexcept { swap(other); }
   Reservation& operator=(Reservation&& other) noexcept {
     swap(other);

@@ -164,7 +164,9 @@ CUresult Scheduler::run_on_host(const std::shared_ptr<cuda::Stream>& to,
       [&connection = connection_, work, despite_fault, function = std::move(function)](std::int32_t status) {
         const bool granted = status == session::kRunning;
         const CUresult fault = connection.fault();
+        if (granted) connection.fetch_managed_variables();
         if (despite_fault || (granted && fault == CUDA_SUCCESS)) function(fault);
+        if (granted) connection.send_managed_variables();
         connection.note_host_work();
         const bool told = granted && connection.send(wire::EndAccess{work->event()});
         connection.session().host_work().ended();

@@ -51,6 +51,20 @@ CUresult on_kernel_function(CUkernel handle, const Body& body) noexcept {
   });
 }
 
+CUresult tell_variable(CUlibrary handle, const char* name,
+                       CUresult (Module::*find)(std::string_view, CUdeviceptr&, std::size_t&),
+                       CUdeviceptr* address, std::size_t* bytes) noexcept {
+  return on_library_module(handle, [=](Module& module) {
+    if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    CUdeviceptr found = 0;
+    std::size_t size = 0;
+    if (const CUresult code = (module.*find)(name, found, size); code != CUDA_SUCCESS) return code;
+    if (address != nullptr) *address = found;
+    if (bytes != nullptr) *bytes = size;
+    return CUDA_SUCCESS;
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -128,26 +142,14 @@ CUresult CUDAAPI cuLibraryGetModule(CUmodule* out, CUlibrary handle) {
   });
 }
 
-CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary handle,
+CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                                     const char* name) {
-  return on_library_module(handle, [=](Module& module) {
-    if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    CUdeviceptr found = 0;
-    std::size_t size = 0;
-    if (const CUresult code = module.variable(name, found, size); code != CUDA_SUCCESS) return code;
-    if (address != nullptr) *address = found;
-    if (bytes != nullptr) *bytes = size;
-    return CUDA_SUCCESS;
-  });
+  return tell_variable(library, name, &Module::variable, address, bytes);
 }
 
-// Managed variables are ordinary variables if the host sees the engine's variables.
 CUresult CUDAAPI cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                                      const char* name) {
-  const CUresult seen = initialized([](Driver& driver) {
-    return driver.engine.host_sees_variables() ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
-  });
-  return seen == CUDA_SUCCESS ? cuLibraryGetGlobal(address, bytes, library, name) : seen;
+  return tell_variable(library, name, &Module::managed_variable, address, bytes);
 }
 
 CUresult CUDAAPI cuKernelGetFunction(CUfunction* out, CUkernel handle) {

@@ -64,8 +64,7 @@ CUresult valid_location(const Driver& driver, const CUmemLocation& location) {
 CUresult check_managed_range(Driver& driver, CUdeviceptr address, std::size_t size,
                              const CUmemLocation& location) {
   const auto allocation = driver.memory.find(address);
-  if (size == 0 || !allocation || allocation->kind != MemoryKind::managed ||
-      !driver.memory.covers(address, size)) {
+  if (size == 0 || !allocation || !allocation->is_managed() || !driver.memory.covers(address, size)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   return valid_location(driver, location);

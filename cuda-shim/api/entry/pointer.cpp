@@ -28,14 +28,14 @@ CUresult attribute_of(const Driver& driver, const Allocation& allocation, CUdevi
     }
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       // Device memory has no host address that a program may learn.
-      if (!host && allocation.kind != MemoryKind::managed) return CUDA_ERROR_INVALID_VALUE;
+      if (!host && !allocation.is_managed()) return CUDA_ERROR_INVALID_VALUE;
       return store(data, reinterpret_cast<void*>(address));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
       return store(data, static_cast<int>(allocation.sync_memops.load(std::memory_order_relaxed)));
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return store(data, static_cast<unsigned long long>(allocation.buffer_id));
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return store(data, static_cast<int>(allocation.kind == MemoryKind::managed));
+      return store(data, static_cast<int>(allocation.is_managed()));
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return store(data, static_cast<int>(allocation.device));
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:

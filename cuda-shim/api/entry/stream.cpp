@@ -96,7 +96,8 @@ CUresult CUDAAPI cuEventQuery(CUevent handle) {
     if (!event) return CUDA_ERROR_INVALID_HANDLE;
     if (const CUresult code = driver.captures.refuse(*event); code != CUDA_SUCCESS) return code;
     const auto marker = event->recorded();
-    return !marker || marker->done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    if (!marker) return CUDA_SUCCESS;
+    return marker->done() ? marker->result() : CUDA_ERROR_NOT_READY;
   });
 }
 

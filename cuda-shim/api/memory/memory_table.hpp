@@ -51,6 +51,13 @@ struct Allocation {
   /// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; relaxed, because it is only reported.
   std::atomic<bool> sync_memops{false};
 
+  /// Of variables: the program may touch them (__managed__). Relaxed: it is only reported.
+  std::atomic<bool> host_sees_it{false};
+
+  /// Memory of programs and kernels alike, at one address.
+  bool is_managed() const {
+    return kind == MemoryKind::managed || host_sees_it.load(std::memory_order_relaxed);
+  }
   bool is_host() const { return kind == MemoryKind::host || kind == MemoryKind::registered; }
 };
 

@@ -69,7 +69,7 @@ CUresult CUDAAPI cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, st
   return on_uncaptured_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>&) {
     const auto allocation = driver.memory.find_begin(address);
     const bool whole = allocation && (size == 0 || size == allocation->size);
-    if (!whole || allocation->kind != MemoryKind::managed) return CUDA_ERROR_INVALID_VALUE;
+    if (!whole || !allocation->is_managed()) return CUDA_ERROR_INVALID_VALUE;
     return flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;

@@ -60,8 +60,6 @@ class Engine final : public cuda::Engine {
   std::shared_ptr<cuda::Module> make_module(Driver& driver, std::shared_ptr<cuda::Image> image,
                                             Context& context, CUresult& code, LoadLog& log) override;
   std::shared_ptr<cuda::Linking> make_linking(Context& context, JitOptions options) override;
-  /// There is one memory.
-  bool host_sees_variables() const override { return true; }
 
   const std::unique_ptr<OpenClDevice> opencl;
   Scheduler operations;

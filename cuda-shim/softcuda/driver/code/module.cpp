@@ -74,6 +74,12 @@ CUresult Module::variable(std::string_view name, CUdeviceptr& address, std::size
   return find_variable(name, address, size) ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
+CUresult Module::managed_variable(std::string_view name, CUdeviceptr& address, std::size_t& size) {
+  const CUresult code = variable(name, address, size);
+  if (code == CUDA_SUCCESS) data_->host_sees_it.store(true, std::memory_order_relaxed);
+  return code;
+}
+
 void Module::forget_variables() {
   if (data_) driver().memory.remove(*data_);
 }

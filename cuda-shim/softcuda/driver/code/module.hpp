@@ -107,6 +107,8 @@ class Module final : public cuda::Module {
   std::uint64_t data_address() const { return data_ ? data_->begin : 0; }
 
   CUresult variable(std::string_view name, CUdeviceptr& address, std::size_t& size) override;
+  /// There is one memory. All variables of the module are one allocation, and reported as managed.
+  CUresult managed_variable(std::string_view name, CUdeviceptr& address, std::size_t& size) override;
   CUresult kernel_names(std::vector<std::string>& names) const override;
 
  private:
