@@ -77,6 +77,7 @@ Driver::Driver(std::unique_ptr<Engine> opened)
     : owned_engine_(std::move(opened)),
       engine(*owned_engine_),
       scheduler(engine.scheduler()),
+      graph_memory(static_cast<int>(engine.devices().size())),
       launch_limits_(limits_of_all(engine)),
       primaries_(static_cast<std::size_t>(device_count())),
       pools_of_devices_(static_cast<std::size_t>(device_count())) {
@@ -136,6 +137,7 @@ CUresult Driver::allocate(Context& context, const MemoryWish& wish, std::shared_
     memory.discharge(wish.size);
     return code;
   }
+  if (wish.kind == MemoryKind::graph) made->hold.store(GraphHold::idle, std::memory_order_release);
   memory.add(made);
   allocation = std::move(made);
   return CUDA_SUCCESS;

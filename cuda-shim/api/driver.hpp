@@ -18,6 +18,7 @@
 #include "cuda-shim/api/cuda.hpp"
 #include "cuda-shim/api/engine.hpp"
 #include "cuda-shim/api/graph/capture.hpp"
+#include "cuda-shim/api/graph/graph_memory.hpp"
 #include "cuda-shim/api/graph/graphs.hpp"
 #include "cuda-shim/api/handle_table.hpp"
 #include "cuda-shim/api/memory/memory_table.hpp"
@@ -110,6 +111,7 @@ class Driver {
   HandleTable<Array> arrays;
   HandleTable<TextureObject> textures, surfaces;  // by the engine's handles
   HandleTable<Pool> pools;
+  GraphMemoryBooks graph_memory;  // before the graphs
   Graphs graphs;
   Captures captures{graphs};
 

@@ -61,6 +61,21 @@ CUresult valid_location(const Driver& driver, const CUmemLocation& location) {
 
 }  // namespace
 
+Freeing begin_free(Allocation& allocation) {
+  if (allocation.kind == MemoryKind::graph) {
+    GraphHold hold = GraphHold::live;
+    if (allocation.hold.compare_exchange_strong(hold, GraphHold::idle, std::memory_order_acq_rel))
+      return Freeing::kept_by_graph;
+    return hold == GraphHold::orphan &&
+                   allocation.hold.compare_exchange_strong(hold, GraphHold::none, std::memory_order_acq_rel)
+               ? Freeing::removes
+               : Freeing::refused;
+  }
+  const bool freeable = !allocation.is_host() && allocation.kind != MemoryKind::variable &&
+                        !allocation.freed.exchange(true, std::memory_order_acq_rel);
+  return freeable ? Freeing::removes : Freeing::refused;
+}
+
 CUresult check_managed_range(Driver& driver, CUdeviceptr address, std::size_t size,
                              const CUmemLocation& location) {
   const auto allocation = driver.memory.find(address);
@@ -119,9 +134,9 @@ CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
     if (address == 0) return CUDA_SUCCESS;
     if (const CUresult code = refuse_in_capture(driver); code != CUDA_SUCCESS) return code;
     const auto allocation = driver.memory.find_begin(address);
-    const bool freeable = allocation && !allocation->is_host() && allocation->kind != MemoryKind::variable &&
-                          !allocation->freed.exchange(true, std::memory_order_acq_rel);
-    if (!freeable) return CUDA_ERROR_INVALID_VALUE;
+    const Freeing freeing = allocation ? begin_free(*allocation) : Freeing::refused;
+    if (freeing == Freeing::refused) return CUDA_ERROR_INVALID_VALUE;
+    if (freeing == Freeing::kept_by_graph) return driver.scheduler.synchronize(*context.group());
     wait_and_remove(driver, context, *allocation);
     discharge_pool(driver, *allocation);
     return CUDA_SUCCESS;

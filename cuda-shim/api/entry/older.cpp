@@ -1,6 +1,8 @@
 // Entry points: older versions of served calls, which cuda.h declares to the driver alone. They call the
 // newest version; this file is compiled by itself.
 #define __CUDA_API_VERSION_INTERNAL
+#include <cstdint>
+
 #include "cuda-shim/api/cuda.hpp"
 
 extern "C" {
@@ -184,6 +186,30 @@ CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgrap
   if (error_node != nullptr) *error_node = info.errorNode;
   if (result != nullptr) *result = info.result;
   return code;
+}
+
+// Which copy of a batch was wrong is not told: none in particular.
+CUresult CUDAAPI cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count,
+                                    CUmemcpyAttributes* attributes, size_t* indices, size_t attribute_count,
+                                    size_t* failed, CUstream stream) {
+  if (failed != nullptr) *failed = SIZE_MAX;
+  return cuMemcpyBatchAsync_v2(to, from, sizes, count, attributes, indices, attribute_count, stream);
+}
+CUresult CUDAAPI cuMemcpyBatchAsync_ptsz(CUdeviceptr* to, CUdeviceptr* from, size_t* sizes, size_t count,
+                                         CUmemcpyAttributes* attributes, size_t* indices,
+                                         size_t attribute_count, size_t* failed, CUstream stream) {
+  if (failed != nullptr) *failed = SIZE_MAX;
+  return cuMemcpyBatchAsync_v2_ptsz(to, from, sizes, count, attributes, indices, attribute_count, stream);
+}
+CUresult CUDAAPI cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP* wishes, size_t* failed,
+                                      unsigned long long flags, CUstream stream) {
+  if (failed != nullptr) *failed = SIZE_MAX;
+  return cuMemcpy3DBatchAsync_v2(count, wishes, flags, stream);
+}
+CUresult CUDAAPI cuMemcpy3DBatchAsync_ptsz(size_t count, CUDA_MEMCPY3D_BATCH_OP* wishes, size_t* failed,
+                                           unsigned long long flags, CUstream stream) {
+  if (failed != nullptr) *failed = SIZE_MAX;
+  return cuMemcpy3DBatchAsync_v2_ptsz(count, wishes, flags, stream);
 }
 
 CUresult CUDAAPI cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {

@@ -140,6 +140,15 @@ bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, Executable& 
   return in_capture(*stream, code, [&](const Found& found) { add(found, ChildNode{launched.as_graph()}); });
 }
 
+bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const AllocateNode& node,
+                    CUresult& code) {
+  return in_capture(*stream, code, [&](const Found& found) { add(found, node); });
+}
+
+bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const FreeNode& node, CUresult& code) {
+  return in_capture(*stream, code, [&](const Found& found) { add(found, node); });
+}
+
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const RecordCommand& command,
                     CUresult& code) {
   return in_capture(*stream, code, [&](const Found& found) {

@@ -24,9 +24,11 @@ class Graph;
 class Graphs;
 class Stream;
 class StreamGroup;
+struct AllocateNode;
 struct CopyCommand;
 struct Event;
 struct FillCommand;
+struct FreeNode;
 struct GraphNode;
 struct HostCommand;
 struct LaunchCommand;
@@ -79,6 +81,8 @@ class Captures {
   bool take(Driver& driver, const std::shared_ptr<Stream>& stream, const WaitCommand& command,
             CUresult& code);
   bool take(Driver& driver, const std::shared_ptr<Stream>& stream, Executable& launched, CUresult& code);
+  bool take(Driver& driver, const std::shared_ptr<Stream>& stream, const AllocateNode& node, CUresult& code);
+  bool take(Driver& driver, const std::shared_ptr<Stream>& stream, const FreeNode& node, CUresult& code);
 
   /// The answer of a call that waits for a stream, or that puts into it something that no graph can hold.
   CUresult refuse(const std::shared_ptr<Stream>& stream);

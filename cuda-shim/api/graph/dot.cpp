@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda-shim/api/graph/graph.hpp"
+#include "cuda-shim/api/graph/graph_memory.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -34,6 +35,10 @@ std::string label(const GraphNode& node) {
     }
     std::string operator()(const RecordCommand&) const { return "event record"; }
     std::string operator()(const WaitCommand&) const { return "event wait"; }
+    std::string operator()(const AllocateNode& node) const {
+      return "allocation\\n" + std::to_string(node.memory->parameters().bytesize) + " bytes";
+    }
+    std::string operator()(const FreeNode&) const { return "free"; }
   };
   return std::visit(Label{}, node.work);
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda-shim/api/graph/graph_memory.hpp"
 #include "cuda-shim/api/graph/node_work.hpp"
 #include "cuda-shim/api/memory/copy_sides.hpp"
+#include "cuda-shim/api/memory/ranges.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -52,10 +54,30 @@ CUgraphExecUpdateResult check_change(const FillCommand& before, const FillComman
   return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
+CUgraphExecUpdateResult check_change(const AllocateNode& before, const AllocateNode& after) {
+  return before.memory == after.memory ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                                       : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+CUgraphExecUpdateResult check_change(const FreeNode& before, const FreeNode& after) {
+  return before.address == after.address ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+                                         : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
 /// Everything else may change.
 template <typename Same>
 CUgraphExecUpdateResult check_change(const Same&, const Same&) {
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+/// Memory that its graph has given up goes in the stream's order.
+CUresult free_from_graph(Driver& driver, const std::shared_ptr<Stream>& stream, CUdeviceptr address) {
+  const auto allocation = driver.memory.find_begin(address);
+  const Freeing freeing = allocation ? begin_free(*allocation) : Freeing::refused;
+  if (freeing == Freeing::removes)
+    driver.scheduler.free_in_order(stream, allocation,
+                                   [&driver, allocation] { driver.memory.remove(*allocation); });
+  return freeing == Freeing::refused ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUgraphExecUpdateResult check_change(const NodeWork& before, const NodeWork& after) {
@@ -101,7 +123,7 @@ std::shared_ptr<Executable> Executable::make(const Graph& graph, unsigned long l
   return nullptr;
 }
 
-CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPlaces& found) {
+CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPlaces& found) const {
   if (const auto* const launch = std::get_if<LaunchCommand>(&step.node->work)) {
     return launch->function->module().owner() == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
   }
@@ -112,6 +134,15 @@ CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPl
   }
   if (const auto* const fill = std::get_if<FillCommand>(&step.node->work))
     return check_fill(driver, fill->fill);
+  if (const auto* const node = std::get_if<AllocateNode>(&step.node->work)) {
+    // What an earlier launch has allocated is to be freed first (cuGraphLaunch).
+    const bool frees_itself = (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+    return node->memory->is_live() && !frees_itself ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  }
+  if (const auto* const node = std::get_if<FreeNode>(&step.node->work)) {
+    const auto allocation = driver.memory.find_begin(node->address);
+    return allocation && allocation->kind == MemoryKind::graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  }
   if (const auto* const record = std::get_if<RecordCommand>(&step.node->work))
     return record->event->owner == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   if (const auto* const wait = std::get_if<WaitCommand>(&step.node->work))
@@ -142,6 +173,11 @@ CUresult Executable::launch(Driver& driver, Context& context, const std::shared_
         return steps_[at].detour.copy(driver, stream, found.to, found.from, found.extent);
       } else if constexpr (std::is_same_v<Kind, EmptyNode> || std::is_same_v<Kind, ChildNode>) {
         return CUDA_SUCCESS;
+      } else if constexpr (std::is_same_v<Kind, AllocateNode>) {
+        work.memory->allocate();
+        return CUDA_SUCCESS;
+      } else if constexpr (std::is_same_v<Kind, FreeNode>) {
+        return free_from_graph(driver, stream, work.address);
       } else {
         return enqueue(driver, stream, work);
       }
@@ -253,10 +289,11 @@ CUresult Executable::enabled(const GraphNode& original, bool& enabled) {
 namespace {
 
 bool keeps_objects(const Graph& graph) {
-  return !graph.kept.empty() || std::ranges::any_of(graph.nodes(), [](const auto& node) {
-    const auto* const child = std::get_if<ChildNode>(&node->work);
-    return child != nullptr && keeps_objects(*child->graph);
-  });
+  return !graph.kept.empty() || graph.has_memory_nodes() ||
+         std::ranges::any_of(graph.nodes(), [](const auto& node) {
+           const auto* const child = std::get_if<ChildNode>(&node->work);
+           return child != nullptr && keeps_objects(*child->graph);
+         });
 }
 
 }  // namespace

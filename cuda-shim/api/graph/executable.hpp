@@ -68,7 +68,7 @@ class Executable {
   /// Puts a graph's nodes behind the steps. False: there is a cycle.
   bool plan(Graph& graph, GraphNode*& on_cycle);
   /// The error of a launch that this step makes impossible. `found`: the places of a copy.
-  static CUresult check(Driver& driver, Context& context, Step& step, FoundPlaces& found);
+  CUresult check(Driver& driver, Context& context, Step& step, FoundPlaces& found) const;
   Step* step_of(const GraphNode& original);
   GraphNode* node_of(const GraphNode& original);
   static Update compare(const Graph& old_graph, const Graph& new_graph, Changes& changes);

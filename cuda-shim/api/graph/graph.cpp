@@ -25,6 +25,8 @@ CUgraphNodeType GraphNode::type() const {
     CUgraphNodeType operator()(const ChildNode&) const { return CU_GRAPH_NODE_TYPE_GRAPH; }
     CUgraphNodeType operator()(const RecordCommand&) const { return CU_GRAPH_NODE_TYPE_EVENT_RECORD; }
     CUgraphNodeType operator()(const WaitCommand&) const { return CU_GRAPH_NODE_TYPE_WAIT_EVENT; }
+    CUgraphNodeType operator()(const AllocateNode&) const { return CU_GRAPH_NODE_TYPE_MEM_ALLOC; }
+    CUgraphNodeType operator()(const FreeNode&) const { return CU_GRAPH_NODE_TYPE_MEM_FREE; }
   };
   return std::visit(Type{}, work);
 }
@@ -57,6 +59,12 @@ bool Graph::disconnect(GraphNode& from, GraphNode& to) {
   if (std::erase(to.dependencies, &from) == 0) return false;
   std::erase(from.dependents, &to);
   return true;
+}
+
+bool Graph::has_memory_nodes() const {
+  return std::ranges::any_of(nodes_, [](const auto& node) {
+    return std::holds_alternative<AllocateNode>(node->work) || std::holds_alternative<FreeNode>(node->work);
+  });
 }
 
 std::shared_ptr<Graph> Graph::copy() const {

@@ -17,6 +17,7 @@
 namespace fairgv::cuda {
 
 class Graph;
+class GraphMemory;
 class UserObject;
 
 struct EmptyNode {};
@@ -28,8 +29,15 @@ struct CopyNode {
 struct ChildNode {
   std::shared_ptr<Graph> graph;
 };
+struct AllocateNode {
+  std::shared_ptr<GraphMemory> memory;
+};
+/// Of memory that some graph has allocated.
+struct FreeNode {
+  CUdeviceptr address = 0;
+};
 using NodeWork = std::variant<EmptyNode, LaunchCommand, CopyNode, FillCommand, HostCommand, ChildNode,
-                              RecordCommand, WaitCommand>;
+                              RecordCommand, WaitCommand, AllocateNode, FreeNode>;
 
 struct GraphNode {
   CUgraphNode handle() { return reinterpret_cast<CUgraphNode>(this); }
@@ -67,6 +75,8 @@ class Graph {
   static bool connect(GraphNode& from, GraphNode& to);
   static bool disconnect(GraphNode& from, GraphNode& to);
 
+  /// Whether it allocates or frees memory: such a graph cannot be cloned or be a part of another one.
+  bool has_memory_nodes() const;
   /// Copies child graphs, too. Each new node names the node that it copies.
   std::shared_ptr<Graph> copy() const;
   Dependencies dependencies() const;

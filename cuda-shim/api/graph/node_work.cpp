@@ -2,6 +2,7 @@
 
 #include "cuda-shim/api/code/library.hpp"
 #include "cuda-shim/api/entry/entry.hpp"
+#include "cuda-shim/api/graph/graph_memory.hpp"
 #include "cuda-shim/api/graph/graphs.hpp"
 #include "cuda-shim/api/memory/copy_sides.hpp"
 
@@ -19,6 +20,7 @@ CUresult child_work(Driver& driver, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, NodeW
   const std::lock_guard guard(driver.graphs.lock);
   const auto graph = driver.graphs.graphs.find(p.graph);
   if (!graph) return CUDA_ERROR_INVALID_VALUE;
+  if (graph->has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
   work = ChildNode{graph->copy()};
   return CUDA_SUCCESS;
 }
@@ -72,7 +74,26 @@ CUresult host_work(const CUDA_HOST_NODE_PARAMS& p, NodeWork& work) {
   return CUDA_SUCCESS;
 }
 
-CUresult any_work(Driver& driver, const CUgraphNodeParams& p, NodeWork& work) {
+CUresult allocate_work(Driver& driver, CUDA_MEM_ALLOC_NODE_PARAMS& p, NodeWork& work) {
+  CUresult code = CUDA_SUCCESS;
+  const auto context = current_context(code);
+  if (!context) return code;
+  AllocateNode node;
+  code = GraphMemory::make(driver, *context, p, node.memory);
+  if (code != CUDA_SUCCESS) return code;
+  p.dptr = node.memory->parameters().dptr;
+  work = std::move(node);
+  return CUDA_SUCCESS;
+}
+
+CUresult free_work(Driver& driver, CUdeviceptr address, NodeWork& work) {
+  const auto allocation = driver.memory.find_begin(address);
+  if (!allocation || allocation->kind != MemoryKind::graph) return CUDA_ERROR_INVALID_VALUE;
+  work = FreeNode{address};
+  return CUDA_SUCCESS;
+}
+
+CUresult any_work(Driver& driver, CUgraphNodeParams& p, NodeWork& work) {
   switch (p.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
       return kernel_work(driver, newest(p.kernel), work);
@@ -91,6 +112,15 @@ CUresult any_work(Driver& driver, const CUgraphNodeParams& p, NodeWork& work) {
     case CU_GRAPH_NODE_TYPE_EMPTY:
       work = EmptyNode{};
       return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: {
+      CUDA_MEM_ALLOC_NODE_PARAMS older{p.alloc.poolProps, p.alloc.accessDescs, p.alloc.accessDescCount,
+                                       p.alloc.bytesize, 0};
+      const CUresult code = allocate_work(driver, older, work);
+      if (code == CUDA_SUCCESS) p.alloc.dptr = older.dptr;
+      return code;
+    }
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return free_work(driver, p.free.dptr, work);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
       return event_work<WaitCommand>(driver, p.eventWait.event, work);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:

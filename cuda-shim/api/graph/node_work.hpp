@@ -20,7 +20,11 @@ CUresult event_work(Driver& driver, CUevent handle, NodeWork& work) {
   return CUDA_SUCCESS;
 }
 /// A child graph is copied. CUDA_ERROR_NOT_SUPPORTED: no node can do that here.
-CUresult any_work(Driver& driver, const CUgraphNodeParams& p, NodeWork& work);
+/// An allocation fills in its address.
+CUresult any_work(Driver& driver, CUgraphNodeParams& p, NodeWork& work);
+/// The memory is of the current context, and goes with the work.
+CUresult allocate_work(Driver& driver, CUDA_MEM_ALLOC_NODE_PARAMS& p, NodeWork& work);
+CUresult free_work(Driver& driver, CUdeviceptr address, NodeWork& work);
 
 /// Keeps a node's attributes when its parameters are set.
 void keep_attributes(const NodeWork& before, NodeWork& after);

@@ -18,7 +18,11 @@
 
 namespace fairgv::cuda {
 
-enum class MemoryKind { device, managed, pooled, host, registered, variable };
+enum class MemoryKind { device, managed, pooled, host, registered, variable, graph };
+
+/// Who has memory of a graph's allocation node (graph/graph_memory.hpp): the graph alone; the program, too,
+/// since a launch; the program alone, since the graph is gone; nobody.
+enum class GraphHold { none, idle, live, orphan };
 
 /// A request for memory.
 struct MemoryWish {
@@ -48,6 +52,8 @@ struct Allocation {
   std::uint64_t charged = 0;         // bytes in the table's books
   /// Set by the first cuMemFreeAsync: exchanged with acq_rel, so that a second call sees it.
   std::atomic<bool> freed{false};
+  /// Of memory of a graph; others: none. Exchanged with acq_rel, so that each change of hands happens once.
+  std::atomic<GraphHold> hold{GraphHold::none};
   /// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; relaxed, because it is only reported.
   std::atomic<bool> sync_memops{false};
 

@@ -17,6 +17,10 @@ inline CUresult device_address(const Driver& driver, const Allocation& allocatio
   return CUDA_SUCCESS;
 }
 
+/// A program's call frees an allocation: nobody else may then.
+enum class Freeing { refused, kept_by_graph, removes };
+Freeing begin_free(Allocation& allocation);
+
 /// Memory of a pool goes back into its books; other memory has none.
 void discharge_pool(Driver& driver, const Allocation& allocation);
 

@@ -105,6 +105,13 @@ CUresult CUDAAPI cuStreamGetAttribute(CUstream handle, CUstreamAttrID attribute,
   });
 }
 
+// Only a hint can be set, so there is nothing to copy.
+CUresult CUDAAPI cuStreamCopyAttributes(CUstream to, CUstream from) {
+  return on_stream(to, [from](Driver& driver, Context& context, const std::shared_ptr<Stream>&) {
+    return find_stream(driver, context, from, kPerThreadDefault) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
 CUresult CUDAAPI cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute,
                                       const CUstreamAttrValue* value) {
   return on_stream(handle, [=](Driver&, Context&, const std::shared_ptr<Stream>&) {

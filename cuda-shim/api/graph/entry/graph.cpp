@@ -67,6 +67,7 @@ CUresult CUDAAPI cuGraphDestroy(CUgraph handle) {
 CUresult CUDAAPI cuGraphClone(CUgraph* clone, CUgraph handle) {
   return on_graph(handle, [=](Graphs& graphs, const std::shared_ptr<Graph>& graph) {
     if (clone == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (graph->has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
     *clone = graphs.enter(graph->copy());
     return CUDA_SUCCESS;
   });

@@ -1,5 +1,6 @@
 // Entry points: nodes, added, queried and changed (CUDA Driver API, "Graph Management").
 #include "cuda-shim/api/graph/entry/graph_entry.hpp"
+#include "cuda-shim/api/graph/graph_memory.hpp"
 #include "cuda-shim/api/graph/node_work.hpp"
 
 namespace fairgv::cuda {
@@ -32,7 +33,12 @@ CUresult add(CUgraphNode* node, CUgraph handle, const Before& before, const Make
   });
 }
 
-/// The type of a node stays, and so does a child graph: its nodes are changed one by one.
+bool can_change(const NodeWork& work) {
+  return !std::holds_alternative<ChildNode>(work) && !std::holds_alternative<AllocateNode>(work) &&
+         !std::holds_alternative<FreeNode>(work);
+}
+
+/// The type of a node stays, and so does a child graph, whose nodes are changed one by one, and memory.
 template <typename Make>
 CUresult set(CUgraphNode handle, const Make& make) noexcept {
   return initialized([&](Driver& driver) {
@@ -40,8 +46,7 @@ CUresult set(CUgraphNode handle, const Make& make) noexcept {
     if (const CUresult code = make(driver, work); code != CUDA_SUCCESS) return code;
     const std::lock_guard guard(driver.graphs.lock);
     const auto node = driver.graphs.nodes.find(handle);
-    if (!node || node->work.index() != work.index() || std::holds_alternative<ChildNode>(work))
-      return CUDA_ERROR_INVALID_VALUE;
+    if (!node || node->work.index() != work.index() || !can_change(work)) return CUDA_ERROR_INVALID_VALUE;
     keep_attributes(node->work, work);
     std::swap(node->work, work);
     return CUDA_SUCCESS;
@@ -227,6 +232,35 @@ CUresult CUDAAPI cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph* grap
   return on_node_of<ChildNode>(handle, [graph](Graphs&, GraphNode&, const ChildNode& child) {
     if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *graph = child.graph->handle();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult CUDAAPI cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* before,
+                                        std::size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
+  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return add(node, graph, {before, count},
+             [p](Driver& driver, NodeWork& work) { return allocate_work(driver, *p, work); });
+}
+
+CUresult CUDAAPI cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* p) {
+  return on_node_of<AllocateNode>(handle, [p](Graphs&, GraphNode&, const AllocateNode& node) {
+    if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *p = node.memory->parameters();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult CUDAAPI cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* before,
+                                       std::size_t count, CUdeviceptr address) {
+  return add(node, graph, {before, count},
+             [address](Driver& driver, NodeWork& work) { return free_work(driver, address, work); });
+}
+
+CUresult CUDAAPI cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* address) {
+  return on_node_of<FreeNode>(handle, [address](Graphs&, GraphNode&, const FreeNode& node) {
+    if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *address = node.address;
     return CUDA_SUCCESS;
   });
 }
