@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "cuda-shim/api/cuda.hpp"
-#include "cuda-shim/driver/managed.hpp"
+#include "cuda-shim/driver/memory/managed.hpp"
 #include "runtime/session/client/client.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 

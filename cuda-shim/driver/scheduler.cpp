@@ -1,6 +1,9 @@
 #include "cuda-shim/driver/scheduler.hpp"
 
+#include <new>
 #include <utility>
+
+#include "runtime/session/client/standard_error.hpp"
 
 namespace fairgv::cuda::remote {
 namespace {
@@ -15,6 +18,16 @@ wire::cuda::StreamKind kind_on_the_wire(StreamKind kind) {
       break;
   }
   return wire::cuda::StreamKind::non_blocking;
+}
+
+/// On the session's notice thread, where nobody catches.
+template <typename Body>
+void run_guarded(const Body& body) noexcept {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    session::say("no room to bring __managed__ variables up to date for a host function");
+  }
 }
 
 }  // namespace
@@ -164,9 +177,9 @@ CUresult Scheduler::run_on_host(const std::shared_ptr<cuda::Stream>& to,
       [&connection = connection_, work, despite_fault, function = std::move(function)](std::int32_t status) {
         const bool granted = status == session::kRunning;
         const CUresult fault = connection.fault();
-        if (granted) connection.fetch_managed_variables();
+        if (granted) run_guarded([&] { connection.fetch_managed_variables(); });
         if (despite_fault || (granted && fault == CUDA_SUCCESS)) function(fault);
-        if (granted) connection.send_managed_variables();
+        if (granted) run_guarded([&] { connection.send_managed_variables(); });
         connection.note_host_work();
         const bool told = granted && connection.send(wire::EndAccess{work->event()});
         connection.session().host_work().ended();

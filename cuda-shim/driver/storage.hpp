@@ -8,7 +8,7 @@
 #include "cuda-shim/api/memory/memory_table.hpp"
 #include "cuda-shim/api/memory/storage.hpp"
 #include "cuda-shim/api/objects.hpp"
-#include "cuda-shim/driver/reservation.hpp"
+#include "cuda-shim/driver/memory/reservation.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
 namespace fairgv::cuda::remote {

@@ -1,5 +1,5 @@
 // Addresses of device memory, kept free in this process.
-#include "cuda-shim/driver/reservation.hpp"
+#include "cuda-shim/driver/memory/reservation.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cuda-shim/api/cuda.hpp"
-#include "cuda-shim/driver/reservation.hpp"
+#include "cuda-shim/driver/memory/reservation.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 

@@ -1,4 +1,4 @@
-#include "cuda-shim/driver/reservation.hpp"
+#include "cuda-shim/driver/memory/reservation.hpp"
 
 #include <sys/mman.h>
 

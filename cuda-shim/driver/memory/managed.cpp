@@ -1,4 +1,4 @@
-#include "cuda-shim/driver/managed.hpp"
+#include "cuda-shim/driver/memory/managed.hpp"
 
 #include <algorithm>
 #include <cstring>
