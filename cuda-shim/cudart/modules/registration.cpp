@@ -1,7 +1,10 @@
 // The functions that nvcc's code calls before main and at exit to register its fat binaries
 // (crt/host_runtime.h of the toolkit), and around a launch <<<...>>>. Nobody checks their results, so errors
 // show at first use.
+#include <unistd.h>
+
 #include <cstdint>
+#include <string>
 
 #include "cuda-shim/cudart/launch.hpp"
 #include "cuda-shim/cudart/modules/registry.hpp"
@@ -86,7 +89,14 @@ FAIRGV_EXPORT char __cudaInitModule(void** handle) {
   if (handle == nullptr) return 0;
   const cudaError_t error = enter<Needs::kContext, DefaultStream::kLegacy>(
       [&](const Driver& driver) { return binary_of(handle)->load(driver); });
-  return error == cudaSuccess ? 1 : 0;
+  if (error == cudaSuccess) return 1;
+  // The program's code does not ask, and its access goes through a null pointer.
+  const std::string line =
+      std::string(
+          "fairgv cudart: a __managed__ variable is used, but the code that has it cannot be loaded (") +
+      cudaGetErrorName(error) + ", " + cudaGetErrorString(error) + "): the program cannot go on\n";
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  return 0;
 }
 
 }  // namespace fairgv::cudart

@@ -143,15 +143,34 @@ TEST_F(CudartProgram, AProgramOfCuda12GetsItsOwnStructuresAndSignatures) {
   EXPECT_NE(outcome.output.find("passed abi_12\n"), std::string::npos) << outcome.output;
 }
 
-// The runtime looks for the driver by name only: a directory with a file of that name that is no driver hides
-// every other driver.
+/// A folder with a file of the driver's name that is no driver, which hides every other driver.
+class NoDriver {
+ public:
+  NoDriver() {
+    fs::create_directory(folder_);
+    fs::create_symlink("/dev/null", folder_ / "libcuda.so.1");
+  }
+  ~NoDriver() { fs::remove_all(folder_); }
+  Outcome run_program(const std::string& name) const {
+    return run("LD_LIBRARY_PATH=" FAIRGV_CUDART_DIR ":" + folder_.string(), FAIRGV_PROGRAM_DIR "/" + name);
+  }
+
+ private:
+  const fs::path folder_ = fs::temp_directory_path() / ("fairgv-no-driver-" + std::to_string(getpid()));
+};
+
+// nvcc's code goes through a null pointer then.
+TEST_F(CudartProgram, AManagedVariableThatCannotBeHadIsReported) {
+  const Outcome outcome = NoDriver().run_program("managed");
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("fairgv cudart: a __managed__ variable is used, but the code that has it "
+                                "cannot be loaded (cudaErrorInsufficientDriver"),
+            std::string::npos)
+      << outcome.output;
+}
+
 TEST_F(CudartProgram, WithoutADriverEveryCallSaysSo) {
-  const fs::path empty = fs::temp_directory_path() / ("fairgv-no-driver-" + std::to_string(getpid()));
-  fs::create_directory(empty);
-  fs::create_symlink("/dev/null", empty / "libcuda.so.1");
-  const Outcome outcome =
-      run("LD_LIBRARY_PATH=" FAIRGV_CUDART_DIR ":" + empty.string(), FAIRGV_PROGRAM_DIR "/no_driver");
-  fs::remove_all(empty);
+  const Outcome outcome = NoDriver().run_program("no_driver");
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_NE(outcome.output.find("passed no_driver\n"), std::string::npos) << outcome.output;
 }
