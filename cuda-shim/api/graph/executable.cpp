@@ -70,6 +70,14 @@ CUgraphExecUpdateResult check_change(const Same&, const Same&) {
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
+/// Whether a graph has allocated the memory, and nothing has freed it.
+bool may_be_freed(const Driver& driver, CUdeviceptr address) {
+  const auto allocation = driver.memory.find_begin(address);
+  if (!allocation) return false;
+  const GraphHold hold = allocation->hold.load(std::memory_order_acquire);
+  return hold == GraphHold::live || hold == GraphHold::orphan;
+}
+
 /// Memory that its graph has given up goes in the stream's order.
 CUresult free_from_graph(Driver& driver, const std::shared_ptr<Stream>& stream, CUdeviceptr address) {
   const auto allocation = driver.memory.find_begin(address);
@@ -123,7 +131,8 @@ std::shared_ptr<Executable> Executable::make(const Graph& graph, unsigned long l
   return nullptr;
 }
 
-CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPlaces& found) const {
+CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPlaces& found,
+                           MemoryThere& there) const {
   if (const auto* const launch = std::get_if<LaunchCommand>(&step.node->work)) {
     return launch->function->module().owner() == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
   }
@@ -137,11 +146,15 @@ CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPl
   if (const auto* const node = std::get_if<AllocateNode>(&step.node->work)) {
     // What an earlier launch has allocated is to be freed first (cuGraphLaunch).
     const bool frees_itself = (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
-    return node->memory->is_live() && !frees_itself ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    if (node->memory->is_live() && !frees_itself) return CUDA_ERROR_INVALID_VALUE;
+    there[node->memory->parameters().dptr] = true;
+    return CUDA_SUCCESS;
   }
   if (const auto* const node = std::get_if<FreeNode>(&step.node->work)) {
-    const auto allocation = driver.memory.find_begin(node->address);
-    return allocation && allocation->kind == MemoryKind::graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    const auto known = there.find(node->address);
+    const bool is_there = known != there.end() ? known->second : may_be_freed(driver, node->address);
+    there[node->address] = false;
+    return is_there ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   }
   if (const auto* const record = std::get_if<RecordCommand>(&step.node->work))
     return record->event->owner == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
@@ -154,9 +167,10 @@ CUresult Executable::launch(Driver& driver, Context& context, const std::shared_
   const std::lock_guard guard(lock_);
   // All checks come first: a launch happens whole or not at all.
   std::vector<FoundPlaces> places(steps_.size());
+  MemoryThere there;
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     if (!steps_[at].is_enabled) continue;
-    const CUresult code = check(driver, context, steps_[at], places[at]);
+    const CUresult code = check(driver, context, steps_[at], places[at], there);
     if (code != CUDA_SUCCESS) return code;
   }
   if (last_stream_ && last_stream_ != stream && is_of_a_context(driver, *last_stream_)) {

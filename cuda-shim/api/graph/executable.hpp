@@ -63,12 +63,14 @@ class Executable {
     Place to, from;
     Extent extent;
   };
+  /// Memory of graphs that the launch allocates or frees: whether it is there at the step that is checked.
+  using MemoryThere = std::unordered_map<CUdeviceptr, bool>;
   using Changes = std::vector<std::pair<GraphNode*, const GraphNode*>>;  // a node, and its model
 
   /// Puts a graph's nodes behind the steps. False: there is a cycle.
   bool plan(Graph& graph, GraphNode*& on_cycle);
   /// The error of a launch that this step makes impossible. `found`: the places of a copy.
-  CUresult check(Driver& driver, Context& context, Step& step, FoundPlaces& found) const;
+  CUresult check(Driver& driver, Context& context, Step& step, FoundPlaces& found, MemoryThere& there) const;
   Step* step_of(const GraphNode& original);
   GraphNode* node_of(const GraphNode& original);
   static Update compare(const Graph& old_graph, const Graph& new_graph, Changes& changes);

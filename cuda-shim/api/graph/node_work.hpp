@@ -26,6 +26,11 @@ CUresult any_work(Driver& driver, CUgraphNodeParams& p, NodeWork& work);
 CUresult allocate_work(Driver& driver, CUDA_MEM_ALLOC_NODE_PARAMS& p, NodeWork& work);
 CUresult free_work(Driver& driver, CUdeviceptr address, NodeWork& work);
 
+/// Nodes that allocate or free: they cannot be changed.
+constexpr bool is_of_memory(CUgraphNodeType type) {
+  return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
 /// Keeps a node's attributes when its parameters are set.
 void keep_attributes(const NodeWork& before, NodeWork& after);
 

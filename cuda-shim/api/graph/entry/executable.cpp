@@ -94,7 +94,7 @@ CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec handle, CUgraph graph_handle,
 }
 
 CUresult CUDAAPI cuGraphExecNodeSetParams(CUgraphExec handle, CUgraphNode node, CUgraphNodeParams* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (p == nullptr || is_of_memory(p->type)) return CUDA_ERROR_INVALID_VALUE;
   return set_in(handle, node, [p](Driver& driver, NodeWork& work) { return any_work(driver, *p, work); });
 }
 

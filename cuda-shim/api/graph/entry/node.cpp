@@ -33,12 +33,7 @@ CUresult add(CUgraphNode* node, CUgraph handle, const Before& before, const Make
   });
 }
 
-bool can_change(const NodeWork& work) {
-  return !std::holds_alternative<ChildNode>(work) && !std::holds_alternative<AllocateNode>(work) &&
-         !std::holds_alternative<FreeNode>(work);
-}
-
-/// The type of a node stays, and so does a child graph, whose nodes are changed one by one, and memory.
+/// The type of a node stays, and so does a child graph: its nodes are changed one by one.
 template <typename Make>
 CUresult set(CUgraphNode handle, const Make& make) noexcept {
   return initialized([&](Driver& driver) {
@@ -46,7 +41,8 @@ CUresult set(CUgraphNode handle, const Make& make) noexcept {
     if (const CUresult code = make(driver, work); code != CUDA_SUCCESS) return code;
     const std::lock_guard guard(driver.graphs.lock);
     const auto node = driver.graphs.nodes.find(handle);
-    if (!node || node->work.index() != work.index() || !can_change(work)) return CUDA_ERROR_INVALID_VALUE;
+    if (!node || node->work.index() != work.index() || std::holds_alternative<ChildNode>(work))
+      return CUDA_ERROR_INVALID_VALUE;
     keep_attributes(node->work, work);
     std::swap(node->work, work);
     return CUDA_SUCCESS;
@@ -74,7 +70,7 @@ CUresult CUDAAPI cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphN
 }
 
 CUresult CUDAAPI cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
-  if (p == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (p == nullptr || is_of_memory(p->type)) return CUDA_ERROR_INVALID_VALUE;
   return set(node, [p](Driver& driver, NodeWork& work) { return any_work(driver, *p, work); });
 }
 

@@ -149,6 +149,7 @@ TEST_F(GraphMemoryTest, OneGraphAllocatesAndAnotherFrees) {
   CUgraphExec const first = instantiate(allocating);
   CUgraphExec const second = instantiate(freeing);
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(second, stream_)) << "nothing to free";
+  EXPECT_EQ(0u, download<unsigned>(result_, 1)[0]) << "a launch happens whole or not at all";
   for (unsigned expected : {3u, 33u}) {
     launch_and_wait(first);
     launch_and_wait(second);
