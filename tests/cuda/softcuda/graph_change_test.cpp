@@ -154,9 +154,9 @@ TEST_F(Graphs, WhatIsWrongOrNotThereIsSaid) {
   CUgraphEdgeData edge{};
   edge.from_port = 1;
   EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGraphRemoveDependencies(graph_, &node, &next, &edge, 1));
-  CUgraphNodeParams allocation{};
-  allocation.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
-  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddNode(&none, graph_, nullptr, nullptr, 0, &allocation));
+  CUgraphNodeParams operations{};
+  operations.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddNode(&none, graph_, nullptr, nullptr, 0, &operations));
   CUgraphConditionalHandle conditional = 0;
   EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGraphConditionalHandleCreate(&conditional, graph_, context_, 0, 0));
   CUgraphNodeParams empty{};
