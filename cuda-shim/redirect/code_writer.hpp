@@ -1,5 +1,5 @@
-// Changes code that is loaded in this process. No page is writable and executable at the same time, and each
-// has the protection that it had when write() is done.
+// Changes code, and tables beside it, that are loaded in this process. No page is writable and executable at
+// the same time, and each has the protection that it had when write() is done.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct CodeChange {
   std::vector<std::byte> bytes;
 };
 
-/// The mapping of a file that the code belongs to: a segment of a loaded object.
+/// The mapping of a file that the code or table belongs to: a segment of a loaded object.
 struct CodeMapping {
   std::uintptr_t begin = 0;  // at a page's beginning
   std::uintptr_t end = 0;

@@ -84,14 +84,15 @@ std::optional<CodeMapping> ObjectFile::mapping_of(const LoadedObject& object, st
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   for (const Elf64_Phdr& segment : object.segments) {
     const std::uintptr_t start = object.base + segment.p_vaddr;
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    if (segment.p_type != PT_LOAD) continue;
     if (address < start || address - start >= segment.p_filesz) continue;
     const std::uintptr_t before = start % page;
     const std::uintptr_t end = start + segment.p_filesz;
     CodeMapping mapping;
     mapping.begin = start - before;
     mapping.end = end + (page - end % page) % page;
-    mapping.protection = PROT_EXEC | ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
+    mapping.protection = ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0) |
+                         ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) |
                          ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0);
     mapping.file = file_;
     mapping.offset = segment.p_offset - before;

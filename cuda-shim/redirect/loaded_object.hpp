@@ -37,7 +37,7 @@ class ObjectFile {
   ObjectFile& operator=(ObjectFile&&) = delete;
 
   const ElfImage& image() const { return image_; }
-  /// The mapping of code around this address as it is loaded; nothing if there is none.
+  /// The mapping of the file around this address as it is loaded; nothing if there is none.
   std::optional<CodeMapping> mapping_of(const LoadedObject& object, std::uintptr_t address) const;
 
  private:

@@ -1,5 +1,6 @@
 // The library that `fairgv run` preloads. It redirects the runtime of the program and of its shared libraries
-// when they are loaded, before their constructors register kernels with it.
+// when they are loaded, before their constructors register kernels with it; and the callers of run-time
+// compilers (NVRTC, nvJitLink), before their functions can be found in them.
 //
 // How it hears of them: the start-up code that every linker driver puts first into a program or shared
 // library (crti.o of glibc) calls the function __gmon_start__ in _init, if anything in the process defines
@@ -18,6 +19,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "cuda-shim/redirect/compiler.hpp"
+#include "cuda-shim/redirect/loaded_object.hpp"
 #include "cuda-shim/redirect/redirection.hpp"
 
 #define FAIRGV_PRELOAD_EXPORT extern "C" __attribute__((visibility("default")))
@@ -35,6 +38,13 @@ bool is_initial(const LoadedObject& object) {
   return bases == nullptr || std::find(bases->begin(), bases->end(), object.base) != bases->end();
 }
 
+void redirect_all(const LoadedObject& object, const std::vector<LoadedObject>& objects) {
+  const auto file = ObjectFile::open(object);
+  if (!file) return;
+  redirect(object, *file);
+  redirect_compiler(object, *file, objects);
+}
+
 void redirect_initial_objects() {
   const auto objects = loaded_objects();
   auto* const bases = new std::vector<std::uintptr_t>;
@@ -43,14 +53,15 @@ void redirect_initial_objects() {
   // Not this library itself, which names the texts by which a runtime is recognised.
   const auto self = reinterpret_cast<std::uintptr_t>(&started);
   for (const LoadedObject& object : objects) {
-    if (!object.contains(self)) redirect(object);
+    if (!object.contains(self)) redirect_all(object, objects);
   }
 }
 
 void redirect_caller(std::uintptr_t address) {
-  for (const LoadedObject& object : loaded_objects()) {
+  const auto objects = loaded_objects();
+  for (const LoadedObject& object : objects) {
     if (!object.contains(address)) continue;
-    if (!is_initial(object)) redirect(object);
+    if (!is_initial(object)) redirect_all(object, objects);
     return;
   }
 }
@@ -67,9 +78,15 @@ void enter(std::uintptr_t caller) noexcept {
   }
 }
 
-// For programs all of whose libraries come without crti.o.
-__attribute__((constructor)) void start() {
+// For programs all of whose libraries come without crti.o, and for nvcc. glibc hands main's arguments to
+// constructors.
+__attribute__((constructor)) void start(int, char** arguments, char**) {
   enter(0);
+  try {
+    redirect_nvcc(arguments);
+  } catch (...) {
+    // Memory has run out: nvcc does as it is told.
+  }
 }
 
 }  // namespace

@@ -5,23 +5,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "cuda-shim/redirect/jump.hpp"
+#include "cuda-shim/redirect/say.hpp"
+#include "cuda-shim/redirect/sibling.hpp"
 
 namespace fairgv::redirect {
 namespace {
 
 constexpr const char* kRemedy = "link it with -cudart shared";
-
-void say(const std::string& line) {
-  const char* const log = std::getenv("FAIRGV_LOG");
-  if (log != nullptr && std::strcmp(log, "off") == 0) return;
-  (void)::dprintf(STDERR_FILENO, "fairgv: %s\n", line.c_str());
-}
 
 std::string name_of(const LoadedObject& object) {
   std::string path(4096, '\0');
@@ -32,16 +25,9 @@ std::string name_of(const LoadedObject& object) {
   return path;
 }
 
-/// FairGV's runtime library of this release, which lies beside this one. It is never closed.
+/// FairGV's runtime library of this release.
 void* runtime_library(int release, std::string& error) {
-  Dl_info self{};
-  if (::dladdr(&kRemedy, &self) == 0 || self.dli_fname == nullptr) return nullptr;
-  std::string path = self.dli_fname;
-  path.resize(path.find_last_of('/') + 1);
-  path += "libcudart.so." + std::to_string(release);
-  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) error = ::dlerror();
-  return library;
+  return open_sibling("libcudart.so." + std::to_string(release), error);
 }
 
 std::uintptr_t find_symbol(void* library, std::string_view name) {
@@ -124,15 +110,13 @@ Redirection plan(const StaticRuntime& runtime, const LoadedObject& object, const
   return redirection;
 }
 
-void redirect(const LoadedObject& object) {
-  const auto file = ObjectFile::open(object);
-  if (!file) return;
-  const StaticRuntime runtime = find_static_runtime(file->image());
+void redirect(const LoadedObject& object, const ObjectFile& file) {
+  const StaticRuntime runtime = find_static_runtime(file.image());
   switch (runtime.kind) {
     case StaticRuntime::Kind::kNone:
       return;
     case StaticRuntime::Kind::kFound:
-      return redirect_found(object, *file, runtime);
+      return redirect_found(object, file, runtime);
     case StaticRuntime::Kind::kUnknown:
       say(name_of(object) +
           " has NVIDIA's runtime of another release than CUDA 12 and 13 linked into it, which FairGV "

@@ -27,6 +27,6 @@ Redirection plan(const StaticRuntime& runtime, const LoadedObject& object, const
 
 /// Redirects the object's runtime, if it has one. Called before the object's own code runs. Says in one line
 /// on standard error what it could not do.
-void redirect(const LoadedObject& object);
+void redirect(const LoadedObject& object, const ObjectFile& file);
 
 }  // namespace fairgv::redirect
