@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/harness/combined_run.hpp"
 #include "tests/harness/sanitized.hpp"
 #include "tests/harness/seed.hpp"
 #include "tests/harness/temporary_folder.hpp"
@@ -17,22 +18,6 @@ namespace fs = std::filesystem;
 
 const std::string kPrograms = FAIRGV_PROGRAM_DIR "/";
 const std::string kPreload = FAIRGV_PRELOAD;
-
-struct Ran {
-  int status = -1;
-  std::string output;  // of standard output and standard error
-};
-
-Ran run_command(harness::CommandLine command) {
-  // Memory that the OpenCL implementation beneath keeps until the end is no leak of ours.
-  command.environment.emplace_back("ASAN_OPTIONS", "detect_leaks=0");
-  command.arguments.insert(command.arguments.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"});
-  const auto finished = harness::run(command);
-  if (!finished) return {-1, finished.error().message};
-  Ran ran{finished->status, ""};
-  for (const std::string& line : finished->lines) ran.output += line + '\n';
-  return ran;
-}
 
 struct StaticProgram : ::testing::Test {
   void SetUp() override {
@@ -48,28 +33,29 @@ struct StaticProgram : ::testing::Test {
   }
 
   static void expect_passes(harness::CommandLine command, std::initializer_list<const char*> cases) {
-    const Ran ran = run_command(std::move(command));
+    const harness::CombinedRun ran = harness::run_combined(std::move(command));
     EXPECT_EQ(ran.status, 0) << ran.output;
     for (const char* name : cases)
       EXPECT_NE(ran.output.find(std::string("passed ") + name + "\n"), std::string::npos) << ran.output;
   }
 
   static void expect_output(harness::CommandLine command, const std::string& output) {
-    const Ran ran = run_command(std::move(command));
+    const harness::CombinedRun ran = harness::run_combined(std::move(command));
     EXPECT_EQ(ran.status, 0) << ran.output;
     EXPECT_EQ(ran.output, output);
   }
 };
 
 TEST_F(StaticProgram, GivesBitForBitWhatItsSharedRunGives) {
-  const Ran shared = run_command(harness::bare({kPrograms + "numbers_shared"}));
+  const harness::CombinedRun shared = harness::run_combined(harness::bare({kPrograms + "numbers_shared"}));
   ASSERT_EQ(shared.status, 0) << shared.output;
   for (const char* name : {"numbers", "numbers_no_pie"})
     expect_output(on_driver({kPrograms + name}), shared.output);
 }
 
 TEST_F(StaticProgram, WithDeviceCodeOfSeveralUnitsGivesWhatItsSharedRunGives) {
-  const Ran shared = run_command(harness::bare({kPrograms + "device_code_shared"}));
+  const harness::CombinedRun shared =
+      harness::run_combined(harness::bare({kPrograms + "device_code_shared"}));
   ASSERT_EQ(shared.status, 0) << shared.output;
   expect_output(on_driver({kPrograms + "device_code"}), shared.output);
 }
@@ -97,7 +83,7 @@ TEST_F(StaticProgram, MayBeALibraryThatIsLinkedOrOpened) {
 }
 
 TEST_F(StaticProgram, WithoutSymbolsIsToldSoInOneLine) {
-  const Ran ran = run_command(on_driver({kPrograms + "numbers_stripped"}));
+  const harness::CombinedRun ran = harness::run_combined(on_driver({kPrograms + "numbers_stripped"}));
   EXPECT_NE(ran.status, 0);
   EXPECT_TRUE(ran.output.starts_with("fairgv: " + kPrograms + "numbers_stripped has NVIDIA's runtime"))
       << ran.output;
@@ -105,7 +91,7 @@ TEST_F(StaticProgram, WithoutSymbolsIsToldSoInOneLine) {
   EXPECT_EQ(ran.output.find("fairgv: ", 1), std::string::npos) << ran.output;
   auto quiet = on_driver({kPrograms + "numbers_stripped"});
   quiet.environment.emplace_back("FAIRGV_LOG", "off");
-  EXPECT_EQ(run_command(std::move(quiet)).output.find("fairgv: "), std::string::npos);
+  EXPECT_EQ(harness::run_combined(std::move(quiet)).output.find("fairgv: "), std::string::npos);
 }
 
 /// As `fairgv run` starts them.
@@ -129,7 +115,7 @@ struct StaticTenant : StaticProgram {
 };
 
 TEST_F(StaticTenant, GivesBitForBitWhatItsSharedRunGivesWholeAndCut) {
-  const Ran shared = run_command(tenant({kPrograms + "numbers_shared"}));
+  const harness::CombinedRun shared = harness::run_combined(tenant({kPrograms + "numbers_shared"}));
   ASSERT_EQ(shared.status, 0) << shared.output;
   for (const char* name : {"numbers", "numbers_no_pie"}) {
     expect_output(tenant({kPrograms + name}), shared.output);
