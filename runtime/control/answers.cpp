@@ -78,7 +78,9 @@ std::string to_text(const WhoAmI& who) {
                         {"devices", who.devices},
                         {"device_choice", who.device_choice},
                         {"refusal", json_of(who.refusal)},
-                        {"administrator", who.administrator}});
+                        {"administrator", who.administrator},
+                        {"direct", who.direct ? json(session::to_text(*who.direct)) : json()},
+                        {"cuda_library", who.cuda_library}});
 }
 
 Result<WhoAmI> parse_whoami(std::string_view text) {
@@ -103,6 +105,8 @@ Result<WhoAmI> parse_whoami(std::string_view text) {
   if (fields.has("device_choice")) who.device_choice = texts_of(fields, "device_choice");
   who.refusal = text_if_any(fields, "refusal");
   who.administrator = fields.boolean("administrator");
+  if (const auto direct = text_if_any(fields, "direct")) who.direct = session::parse_direct_mode(*direct);
+  who.cuda_library = text_if_any(fields, "cuda_library").value_or("");
   if (!fields.ok()) return fields.error();
   return who;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
+#include "runtime/session/wish/direct_mode.hpp"
 
 namespace fairgv::control {
 
@@ -50,6 +51,9 @@ struct WhoAmI {
   std::vector<std::string> device_choice{};
   std::optional<std::string> refusal;  // why a program would not be served
   bool administrator = false;
+  /// Whether its CUDA programs may keep the driver in their own process; none: an older daemon.
+  std::optional<session::DirectMode> direct{};
+  std::string cuda_library{};  // the driver that these must load; empty: any
 };
 
 std::string to_text(const WhoAmI& who);

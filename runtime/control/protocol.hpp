@@ -136,6 +136,7 @@ struct Report {
     std::string waits_for{};                      // a reason of session/turn_wait.hpp; empty: none waits
     std::vector<std::uint32_t> devices{};         // that its program may use
     std::vector<std::string> passed_over{};       // why others were not chosen, a line for each device
+    bool direct = false;                          // its program has the driver in its own process
   };
   /// A session that did not end by itself: its worker crashed, it was killed for what it did, or by a user.
   struct Kill {

@@ -31,7 +31,8 @@ json to_json(const Report::Session& session) {
           {"compiles", session.compiles},
           {"waits_for", session.waits_for},
           {"devices", session.devices},
-          {"passed_over", session.passed_over}};
+          {"passed_over", session.passed_over},
+          {"direct", session.direct}};
 }
 
 json to_json(const Report::TimeGraphTask& task) {
@@ -159,6 +160,7 @@ Result<Report::Session> session_from(json object) {
     session.device_time_ns = fields.integers("device_time_ns", kLongestList);
     session.memory_used = fields.integers("memory_used", kLongestList);
   }
+  if (fields.has("direct")) session.direct = fields.boolean("direct");
   if (fields.has("compiles")) session.compiles = fields.boolean("compiles");
   if (fields.has("waits_for"))
     session.waits_for = printable(fields.string("waits_for", kLongestText), kLongestText);

@@ -138,6 +138,8 @@ std::string Control::whoami(const control::ControlRequest& request, const Contro
   }
   const DevicesWanted devices = rule.devices.value_or(needs_.config.tenants.devices);
   who.devices = to_text(devices);
+  who.direct = rule.direct.value_or(needs_.config.direct);
+  who.cuda_library = needs_.config.cuda_library.value_or("");
   if (who.refusal) return to_text(who);
   const auto prospect = needs_.sources.placements.prospect(
       who.tenant, devices, {.attributes = attributes_of(who), .memory = rule.expected_memory.value_or(0)});

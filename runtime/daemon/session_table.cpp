@@ -45,7 +45,9 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   FAIRGV_CHECK(may_join(admission.value(), hello.wish));
   FAIRGV_TRY(tenant,
              needs_.tenancies.join(admission->tenant, admission->applicant, hello.wish, hello.memory));
-  auto session = starter_.start(SessionId{++last_id_}, tenant.value(), peer, account, hello);
+  const auto direct = needs_.tenancies.registry().rule_of(tenant->name, tenant->class_name).direct;
+  const WorkerStarter::Request request{SessionId{++last_id_}, tenant.value(), peer, account, hello};
+  auto session = hello.direct ? starter_.start_direct(request, client, direct) : starter_.start(request);
   if (session) {
     if (auto watched = watch(*session.value()); !watched) session = watched.error();
   }
@@ -60,11 +62,11 @@ Result<void> SessionTable::start(const session::Hello& hello, const PeerCredenti
   // A program that asked for a new weight or a promise asked for its whole tenant.
   needs_.tenancies.apply_attributes(tenant.value());
   needs_.markets.change(tenant.value());
-  needs_.log.info(account, "session {}: tenant {}, weight {}, program {} ({}), worker {}", started.id.value,
-                  tenant->name, tenant->attributes.weight, started.program, peer.pid, started.worker.pid());
-  if (tenant->in_background) {
+  needs_.log.info(account, "session {}: tenant {}, weight {}, program {} ({}), {}", started.id.value,
+                  tenant->name, tenant->attributes.weight, started.program, peer.pid,
+                  started.worker.is_program() ? "direct" : fmt::format("worker {}", started.worker.pid()));
+  if (tenant->in_background)
     needs_.log.info(account, "tenant {} has the Background reserve: its own does not fit", tenant->name);
-  }
   sessions_.add(std::move(session).value());
   return {};
 }
@@ -263,6 +265,7 @@ session::Welcome SessionTable::welcome_of(const Session& session) const {
       session.features &
       (session::kQuietSlots | session::kMemoryQuota | session::kCuda | session::kMemoryWaits |
        session::kIncludes | session::kDriverMessages | session::kChosenDevices | session::kMarks);
+  if (session.worker.is_program()) welcome.features |= session::kDirect;
   welcome.hidden_devices = session.devices.hidden();
   if ((welcome.features & session::kMemoryQuota) != 0) {
     welcome.memory_limits =
@@ -278,9 +281,10 @@ void SessionTable::on_worker_end(SessionId id) {
   while (session->stage != Session::Stage::ending && hear_worker(*session)) {
   }
   if (session->messages) session->messages->finish();
-  const bool expected = session->stage == Session::Stage::ending;
   const std::string how = session->worker.ending();
-  if (!expected) end(*session, "its worker " + how + " (see the daemon's log)", Fault::crash);
+  if (session->worker.is_program()) end(*session, "its program ended");
+  if (session->stage != Session::Stage::ending)
+    end(*session, "its worker " + how + " (see the daemon's log)", Fault::crash);
   session->worker_watch.reset();
   departures_.go_on(sessions_, *session);
 }
@@ -299,6 +303,7 @@ bool SessionTable::is_suspended(const Session& session) const {
 void SessionTable::end(SessionId id, const std::string& reason) {
   Session& session = *sessions_.find(id);
   Departures::note_kill(sessions_, session, reason);
+  session.worker.kill();
   end(session, reason);
 }
 

@@ -62,6 +62,7 @@ void read_tenant_fields(JsonFields& fields, Hello& hello) {
   }
   if (fields.has("memory")) hello.memory = fields.memory_size("memory", "FAIRGV_MEM");
   if (fields.has("api")) hello.api = read_api(fields);
+  if (fields.has("direct")) hello.direct = fields.boolean("direct");
 }
 
 /// The texts of an array field, made harmless.
@@ -116,6 +117,7 @@ std::string to_text(const Hello& hello) {
   if (hello.slicing != SlicingWish{}) message["slice"] = to_text(hello.slicing);
   if (hello.memory) message["memory"] = to_text(*hello.memory);
   if (hello.api != Api::opencl) message["api"] = to_text(hello.api);
+  if (hello.direct) message["direct"] = true;
   return json_text(message);
 }
 
@@ -135,6 +137,13 @@ std::string to_text(const Welcome& welcome) {
     if (welcome.names == Names::driver) message["names"] = "driver";
     if (welcome.hidden_devices != 0) message["hidden_devices"] = welcome.hidden_devices;
   }
+  return json_text(message);
+}
+
+std::string to_text(const DirectEnds& ends) {
+  json message{
+      {"fairgv", "ends"}, {"session", ends.session}, {"slice_ms", ends.slice_ms}, {"samples", ends.samples}};
+  if (!ends.library.empty()) message["library"] = ends.library;
   return json_text(message);
 }
 
@@ -230,6 +239,23 @@ Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text)
   }
   if (!fields.ok()) return fields.error();
   return Answer(std::move(welcome));
+}
+
+Result<std::variant<DirectEnds, Welcome, Refused>> parse_direct_answer(std::string_view text) {
+  using Answer = std::variant<DirectEnds, Welcome, Refused>;
+  JsonFields fields(text, "daemon's answer");
+  if (fields.string("fairgv", kLongestReason) != "ends") {
+    auto other = parse_hello_answer(text);
+    if (!other) return other.error();
+    return std::visit([](auto& answer) { return Answer(std::move(answer)); }, other.value());
+  }
+  DirectEnds ends;
+  ends.session = fields.integer32("session");
+  if (fields.has("library")) ends.library = fields.string("library", kLongestReason);
+  ends.slice_ms = fields.number("slice_ms");
+  ends.samples = fields.integer32("samples", 1);
+  if (!fields.ok()) return fields.error();
+  return Answer(std::move(ends));
 }
 
 Result<DriverSays> parse_driver_says(std::string_view text) {

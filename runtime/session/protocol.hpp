@@ -9,6 +9,12 @@
 //                       or failed     with the reason; also later, when the session cannot go on
 //   worker  -> daemon   long command  now and then after ready: what held a device beyond its slice
 //
+// A direct session (Hello::direct) has no worker of its own, since the program keeps the driver in its
+// process:
+//
+//   daemon  -> client   ends          before the welcome: the worker's ends of everything that a worker has
+//   client  -> daemon   ready, failed on the worker's channel, as a worker would; then the welcome follows
+//
 // A tenant's socket then stays open without other traffic: when either side hangs up, the session is over. A
 // control connection goes on with the requests of control/protocol.hpp.
 //
@@ -57,9 +63,13 @@ enum Feature : std::uint64_t {
   kChosenDevices = 1U << 7,
   /// The worker takes marks of the program (wire::EnqueueMark).
   kMarks = 1U << 8,
+  /// The client is its own worker, if it asks for it (Hello::direct). A daemon that does not know this
+  /// feature
+  /// answers with a worker, which such a client does not take.
+  kDirect = 1U << 9,
 };
 inline constexpr std::uint64_t kFeatures = kKernelOutput | kQuietSlots | kMemoryQuota | kCuda | kMemoryWaits |
-                                           kIncludes | kDriverMessages | kChosenDevices | kMarks;
+                                           kIncludes | kDriverMessages | kChosenDevices | kMarks | kDirect;
 
 inline constexpr std::size_t kLongestTenantName = 64;
 inline constexpr std::size_t kLongestProgramName = 64;
@@ -86,6 +96,8 @@ struct Hello {
   std::optional<MemorySize> memory{};  // none: the configuration decides
   /// A daemon without kCuda does not know it, and would start a worker for OpenCL.
   Api api = Api::opencl;
+  /// With kDirect: the program keeps the driver in its own process, and is its own worker.
+  bool direct = false;
 };
 
 /// The names of a program's platforms: FairGV's or the driver's.
@@ -108,6 +120,15 @@ struct Welcome {
   /// With kChosenDevices: the worker's devices that the program may not use, a bit each. The worker refuses
   /// them in any case.
   std::uint64_t hidden_devices = 0;
+};
+
+/// For a direct program, with four descriptors: the turn page, the channel, the ledger and the knock.
+struct DirectEnds {
+  static constexpr std::size_t kDescriptors = 4;
+  std::uint32_t session = 0;
+  std::string library{};      // the driver that the program must have loaded; empty: any
+  double slice_ms = 6;        // device time that a lone tenant keeps in flight
+  std::uint32_t samples = 0;  // commands of a kind measured one by one
 };
 
 struct Refused {
@@ -194,6 +215,7 @@ std::string to_text(Api api);
 std::optional<Api> parse_api(std::string_view name);
 std::string to_text(const Hello& hello);
 std::string to_text(const Welcome& welcome);
+std::string to_text(const DirectEnds& ends);
 std::string to_text(const Refused& refused);
 std::string to_text(const DriverSays& message);
 std::string to_text(const Hear& question);
@@ -204,6 +226,8 @@ std::string to_text(const LongCommand& command);
 /// Fails also for a protocol that this build does not speak; the message names both.
 Result<Hello> parse_hello(std::string_view text);
 Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text);
+/// The first answer to a hello that asks for a direct session. A Welcome is an older daemon's.
+Result<std::variant<DirectEnds, Welcome, Refused>> parse_direct_answer(std::string_view text);
 Result<DriverSays> parse_driver_says(std::string_view text);
 Result<Hear> parse_hear(std::string_view text);
 Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_message(std::string_view text);

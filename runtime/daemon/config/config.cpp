@@ -93,6 +93,7 @@ TenantRule filled_up(TenantRule rule, const TenantRule& from) {
   if (!rule.expected_memory) rule.expected_memory = from.expected_memory;
   if (!rule.units) rule.units = from.units;
   if (!rule.target) rule.target = from.target;
+  if (!rule.direct) rule.direct = from.direct;
   if (!rule.session_limit) rule.session_limit = from.session_limit;
   return rule;
 }

@@ -22,6 +22,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/daemon/config/values/devices_wanted.hpp"
 #include "runtime/session/service_unit.hpp"
+#include "runtime/session/wish/direct_mode.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/session/worker_options.hpp"
 #include "sched/attributes.hpp"
@@ -53,6 +54,7 @@ struct TenantRule {
   std::optional<std::uint32_t> session_limit{};
   std::optional<session::ServiceUnit> units{};  // of its service; what counts as one
   std::optional<double> target{};               // so many in a second
+  std::optional<session::DirectMode> direct{};  // of its CUDA programs
   std::string class_name{};                     // the rest is as in [class."class_name"]; empty: none
 };
 
@@ -191,7 +193,8 @@ struct Config {
   std::string vendors = "/etc/OpenCL/vendors";
   bool driver_names = false;  // platforms have their drivers' names; else FairGV's
   // [cuda]
-  std::optional<std::string> cuda_library;  // the CUDA driver; none: see cuda_drivers()
+  std::optional<std::string> cuda_library;                // the CUDA driver; none: see cuda_drivers()
+  session::DirectMode direct = session::DirectMode::off;  // of CUDA programs of which nothing else is said
   // [tenants], [tenant.*], [class.*], [[match]], [timegraph]
   TenantRules tenants;
 

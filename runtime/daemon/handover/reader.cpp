@@ -223,6 +223,7 @@ void read_descriptors(JsonFields& fields, HandedSession& session) {
     session.worker.group = descriptor(fields, "group");
     session.worker.group_path = fields.string("group_path", kLongestText);
   }
+  if (fields.has("direct")) session.worker.program = descriptor(fields, "direct");
   if (fields.has("messages")) session.messages = descriptor(fields, "messages");
   session.client = descriptor(fields, "client");
   session.channel = descriptor(fields, "channel");

@@ -151,6 +151,7 @@ json to_json(const HandedSession& session) {
     object["group"] = session.worker.group;
     object["group_path"] = session.worker.group_path;
   }
+  if (session.worker.program >= 0) object["direct"] = session.worker.program;
   if (session.messages >= 0) object["messages"] = session.messages;
   if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
   if (session.hidden != 0) object["hidden"] = session.hidden;

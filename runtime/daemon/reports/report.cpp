@@ -102,7 +102,8 @@ std::vector<Report::Session> session_reports(const Sources& from, TenantId tenan
                     state_name(look.state), look.interactive, session->long_commands.all(), session->paused,
                     held_back_s(*session), session->peer.uid, seconds_since(session->started),
                     std::move(look.used_ns), from.tenancies.memory().granted(id), look.compiles,
-                    std::move(look.waits_for), session->devices.shown(), session->passed_over});
+                    std::move(look.waits_for), session->devices.shown(), session->passed_over,
+                    session->worker.is_program()});
   }
   return list;
 }

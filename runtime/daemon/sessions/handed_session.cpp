@@ -71,7 +71,7 @@ Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
                   .worker = std::move(worker).value()});
   session->devices.hide(handed.hidden);
   session->passed_over = handed.passed_over;
-  session->processor_clock.emplace(session->worker.pid());
+  if (!session->worker.is_program()) session->processor_clock.emplace(session->worker.pid());
   if (messages) session->messages = WorkerOutput::adopt(std::move(messages));
   return session;
 }

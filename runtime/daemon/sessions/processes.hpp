@@ -19,6 +19,9 @@ inline ProcessorTimer timer_of_program(const Session& session) {
 
 /// The time is that of both: a program that crowds out its own device is not excused by that.
 inline WorkerHandle handle_of_worker(const Session& session) {
+  // A direct program's host code is its own: its processor time says nothing of the device, and stopping it
+  // would stop more than the device's work.
+  if (session.worker.is_program()) return {.is_program = true};
   const auto ran = [worker = session.worker.pid(),
                     program = timer_of_program(session)]() -> std::optional<sched::Duration> {
     const auto of_worker = processor_time(worker);

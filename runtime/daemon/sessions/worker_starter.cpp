@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/base/page.hpp"
+#include "runtime/daemon/tenants/peers/peer_process.hpp"
 #include "runtime/daemon/worker/control_group.hpp"
 #include "runtime/daemon/worker/cuda_driver.hpp"
 #include "runtime/daemon/worker/options.hpp"
@@ -106,11 +107,9 @@ void WorkerStarter::tell_unusable_drivers(const session::WorkerReady& ready) {
   }
 }
 
-Result<std::unique_ptr<Session>> WorkerStarter::start(SessionId id, const Tenant& tenant,
-                                                      const PeerCredentials& peer, const Account& account,
-                                                      const session::Hello& hello) const {
-  FAIRGV_TRY(identity, identity_for(peer));
-  FAIRGV_TRY(made, make(id, tenant, peer, account, hello));
+Result<std::unique_ptr<Session>> WorkerStarter::start(const Request& request) const {
+  FAIRGV_TRY(identity, identity_for(request.peer));
+  FAIRGV_TRY(made, make(request));
   FAIRGV_TRY(command, command_for(made.value()));
   command->run_as = identity.value();
   std::vector<std::string> drivers = installation_.drivers;
@@ -120,7 +119,7 @@ Result<std::unique_ptr<Session>> WorkerStarter::start(SessionId id, const Tenant
   command->cage = std::move(cage).value();
   std::optional<ControlGroup> group;
   if (const auto& folder = control_group_folder()) {
-    FAIRGV_TRY(made_group, ControlGroup::make(*folder, id.value));
+    FAIRGV_TRY(made_group, ControlGroup::make(*folder, request.id.value));
     group = std::move(made_group).value();
   }
   FAIRGV_TRY(worker, WorkerProcess::spawn(std::move(command).value(), std::move(group)));
@@ -130,10 +129,38 @@ Result<std::unique_ptr<Session>> WorkerStarter::start(SessionId id, const Tenant
   return std::move(made->session);
 }
 
+Result<std::unique_ptr<Session>> WorkerStarter::start_direct(
+    const Request& request, const Socket& client, std::optional<session::DirectMode> allowed) const {
+  if (allowed.value_or(config_.direct) == session::DirectMode::off) {
+    return Error{
+        "direct mode is off for tenant " + request.tenant.name +
+        ": set direct = \"fallback\" in [cuda] or in the tenant's table of fairgvd.toml, or start the "
+        "program without --direct and FAIRGV_DIRECT"};
+  }
+  if (const auto identity = identity_for(request.peer); !identity) return identity.error();
+  auto program = open_peer(client.fd(), request.peer);
+  if (!program) {
+    return Error{"direct mode needs a program that the daemon can see and end: " + program.error().message +
+                 ": run the daemon where the program runs, or the program without direct mode"};
+  }
+  // Its output is its own.
+  session::Hello hello = request.hello;
+  hello.features &= ~std::uint64_t{session::kKernelOutput | session::kDriverMessages};
+  FAIRGV_TRY(made, make({request.id, request.tenant, request.peer, request.account, hello}));
+  Session& session = *made->session;
+  session.messages.reset();
+  session.worker = WorkerProcess::of_program(request.peer.pid, std::move(program).value());
+  const session::WorkerOptions options = worker_options(config_);
+  const session::DirectEnds ends{request.id.value, config_.cuda_library.value_or(""), options.slice_ms,
+                                 options.tuning.samples};
+  FAIRGV_CHECK(client.send(to_text(ends),
+                           {session.turns.fd(), made->channel.fd(), made->ledger.fd(), session.knock.get()}));
+  return std::move(made->session);
+}
+
 /// Makes everything that the worker inherits, except its options.
-Result<WorkerStarter::Made> WorkerStarter::make(SessionId id, const Tenant& tenant,
-                                                const PeerCredentials& peer, const Account& account,
-                                                const session::Hello& hello) const {
+Result<WorkerStarter::Made> WorkerStarter::make(const Request& request) const {
+  const auto& [id, tenant, peer, account, hello] = request;
   ring::SegmentSizes sizes;
   sizes.arena_bytes = arena_bytes(config_.session);
   FAIRGV_TRY(segment, ring::Segment::create(sizes, place_of(id)));

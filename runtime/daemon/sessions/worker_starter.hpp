@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "runtime/daemon/tenants/tenants.hpp"
 #include "runtime/daemon/worker/installation.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/wish/direct_mode.hpp"
 
 namespace fairgv::daemon {
 
@@ -26,9 +28,20 @@ class WorkerStarter {
   WorkerStarter(const Config& config, Installation& installation)
       : config_(config), installation_(installation) {}
 
+  /// Who wants a session; used during the call only.
+  struct Request {
+    SessionId id;
+    const Tenant& tenant;
+    const PeerCredentials& peer;
+    const Account& account;
+    const session::Hello& hello;
+  };
   /// A session of the client that said this hello, with its worker; the client's socket is the caller's.
-  Result<std::unique_ptr<Session>> start(SessionId id, const Tenant& tenant, const PeerCredentials& peer,
-                                         const Account& account, const session::Hello& hello) const;
+  Result<std::unique_ptr<Session>> start(const Request& request) const;
+  /// The same of a direct program, which hears of its worker's ends on its socket and is its own worker.
+  /// `allowed`: by its tenant's rule.
+  Result<std::unique_ptr<Session>> start_direct(const Request& request, const Socket& client,
+                                                std::optional<session::DirectMode> allowed) const;
   /// Logs the drivers that a worker could not open, once: the next worker would find the same.
   void tell_unusable_drivers(const session::WorkerReady& ready);
 
@@ -41,8 +54,7 @@ class WorkerStarter {
     UniqueFd options;               // the worker's options
     std::vector<std::string> cuda;  // libraries that the worker may open as a CUDA driver
   };
-  Result<Made> make(SessionId id, const Tenant& tenant, const PeerCredentials& peer, const Account& account,
-                    const session::Hello& hello) const;
+  Result<Made> make(const Request& request) const;
   Result<WorkerCommand> command_for(Made& made) const;
 
   const Config& config_;

@@ -37,7 +37,8 @@ void Charges::charge_least(TurnInProgress& turn, SessionPlace& place, Time now) 
   } else {
     ran_in_turn.reset();
   }
-  const Duration least = turn.before + least_cost(held, processors_, ran_in_turn);
+  const Duration least =
+      turn.before + (place.worker.is_program ? held : least_cost(held, processors_, ran_in_turn));
   if (least > turn.charged) book(turn, place, least - turn.charged, now);
   if (!ran_in_turn) return;
   const Duration charged = turn.charged - turn.before;

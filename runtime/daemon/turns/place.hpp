@@ -34,6 +34,8 @@ using WorkerStop = std::function<bool(bool stop)>;
 struct WorkerHandle {
   ProcessorTimer ran{};
   WorkerStop stop{};
+  /// A direct program: its turns cost the time by the daemon's clock, and none of it is left to its report.
+  bool is_program = false;
 };
 
 /// `turn` and `header` are the session's, and outlive the place.

@@ -155,7 +155,14 @@ Result<WorkerProcess> WorkerProcess::spawn(WorkerCommand command, std::optional<
   return process;
 }
 
+WorkerProcess WorkerProcess::of_program(pid_t pid, UniqueFd pidfd) {
+  WorkerProcess process(pid, std::move(pidfd), {}, false);
+  process.is_program_ = true;
+  return process;
+}
+
 Result<WorkerProcess> WorkerProcess::adopt(const HandedWorker& handed) {
+  if (handed.program >= 0) return of_program(handed.pid, UniqueFd(handed.program));
   UniqueFd fd(handed.group);
   std::optional<ControlGroup> group;
   if (fd) {
@@ -173,7 +180,7 @@ Result<WorkerProcess> WorkerProcess::adopt(const HandedWorker& handed) {
 }
 
 WorkerProcess::~WorkerProcess() {
-  if (pid_ < 0) return;
+  if (pid_ < 0 || is_program_) return;
   kill();
   pollfd end{pidfd_.get(), POLLIN, 0};
   // A process in the midst of a call that never returns cannot be killed, and must not keep its daemon.
@@ -184,16 +191,22 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(pidfd_, other.pidfd_);
   std::swap(group_, other.group_);
+  std::swap(is_program_, other.is_program_);
   std::swap(sweeps_, other.sweeps_);
   return *this;
 }
 
 HandedWorker WorkerProcess::handed() const {
+  if (is_program_) return {.pid = pid_, .sweeps = false, .program = pidfd_.get()};
   return {pid_, sweeps_, group_ ? group_->fd() : -1, group_ ? group_->path().string() : std::string()};
 }
 
 void WorkerProcess::kill() {
   if (pid_ <= 0) return;
+  if (is_program_) {
+    ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+    return;
+  }
   ::kill(pid_, SIGKILL);
   if (group_) group_->kill();
 }
@@ -203,7 +216,7 @@ bool WorkerProcess::stop(int pidfd, bool stop) {
 }
 
 std::string WorkerProcess::ending() const {
-  if (pid_ < 0) return "ended";
+  if (pid_ < 0 || is_program_) return "ended";
   siginfo_t end{};
   while (::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
@@ -216,6 +229,10 @@ std::string WorkerProcess::ending() const {
 
 bool WorkerProcess::clear() {
   if (pid_ < 0) return true;
+  if (is_program_) {
+    pid_ = -1;
+    return true;
+  }
   if (group_) group_->kill();
   if (sweeps_ && !end_process_session(pid_)) return false;
   if (group_ && !group_->remove()) return false;

@@ -44,6 +44,7 @@ struct HandedWorker {
   bool sweeps = true;        // see WorkerProcess
   int group = -1;            // descriptor of its control group, if it has one
   std::string group_path{};  // of the same
+  int program = -1;          // pidfd of a direct program, which is no child; -1: it is a worker
 };
 
 /// The exit status of a worker that calls abort() where SIGABRT is ignored; as shells have it.
@@ -59,12 +60,17 @@ std::vector<std::string> worker_environment(char* const* environment, const Work
 
 /// A running worker, in its cage. It dies with the daemon (PR_SET_PDEATHSIG). Created and used by one thread,
 /// which must live as long as the daemon.
+///
+/// Or a direct program, which is client and worker in one and no child of the daemon: it can be killed, but
+/// is neither waited for nor cleared up after, and goes on when the daemon ends.
 class WorkerProcess {
  public:
   /// `group`: that it is started in, if there is one.
   static Result<WorkerProcess> spawn(WorkerCommand command, std::optional<ControlGroup> group = {});
   /// A child that the program before this one, in the same process, has spawned. Takes the descriptor.
   static Result<WorkerProcess> adopt(const HandedWorker& handed);
+  /// The program of a direct session. `pidfd`: of the process `pid`.
+  static WorkerProcess of_program(pid_t pid, UniqueFd pidfd);
   WorkerProcess() = default;  // none
   /// Kills and waits, but not for ever for a process that cannot be killed.
   ~WorkerProcess();
@@ -72,6 +78,8 @@ class WorkerProcess {
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
 
   pid_t pid() const { return pid_; }
+  /// Whether it is a direct program.
+  bool is_program() const { return is_program_; }
   HandedWorker handed() const;
   /// Readable when the process has ended.
   int pidfd() const { return pidfd_.get(); }
@@ -96,7 +104,8 @@ class WorkerProcess {
   pid_t pid_ = -1;
   UniqueFd pidfd_;
   std::optional<ControlGroup> group_;
-  bool sweeps_ = false;  // nothing but the session holds its processes together
+  bool is_program_ = false;  // a direct one, known by its pidfd alone
+  bool sweeps_ = false;      // nothing but the session holds its processes together
 };
 
 }  // namespace fairgv::daemon

@@ -5,32 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <limits>
 
-#include "runtime/base/signals_blocked.hpp"
 #include "runtime/base/socket.hpp"
+#include "runtime/session/client/quiet_thread.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/trust/trusted_daemon.hpp"
 
 namespace fairgv::session {
 namespace {
-
-/// Starts a thread that takes no signals but those that ask a process to end, where its creator takes them:
-/// the application's handlers belong on its own threads, and the kernel prefers these, but once only ours are
-/// left (main() left by pthread_exit) a process must still die of SIGTERM.
-template <class Body>
-std::thread quiet_thread(Body body) {
-  const SignalsBlocked blocked;
-  sigset_t quiet = blocked.all();
-  for (const int signal : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) {
-    if (sigismember(&blocked.before(), signal) == 0) sigdelset(&quiet, signal);
-  }
-  return std::thread([quiet, body = std::move(body)] {
-    pthread_sigmask(SIG_SETMASK, &quiet, nullptr);
-    body();
-  });
-}
 
 /// The daemon's answer to our hello, with all that came with it.
 struct Reception {

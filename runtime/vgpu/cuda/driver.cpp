@@ -153,8 +153,11 @@ wire::DeviceIndex Driver::topology_index(const Device& device, const opencl::Dri
       ++index;
     }
   }
-  more_devices_.push_back({"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory,
-                           "pci " + device.facts.pci_bus_id, speed_of(device.facts)});
+  // By its UUID, as a direct program describes it (cuda-shim/direct/describe.cpp).
+  std::string id = "uuid ";
+  for (const char byte : uuid.bytes) id += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  more_devices_.push_back({"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory, std::move(id),
+                           speed_of(device.facts)});
   return index + static_cast<wire::DeviceIndex>(more_devices_.size() - 1);
 }
 

@@ -115,6 +115,12 @@ class TurnMeter {
     publish(turn_.bytes, bytes_ += bytes);
   }
 
+  /// The same: an ended command stood for so many, and launches among them, beyond what completed() was told.
+  void stood_for(std::uint64_t commands, std::uint64_t launches) {
+    publish(turn_.commands, commands_ += commands);
+    publish(turn_.launches, launches_ += launches);
+  }
+
   // ---- for commands that are cut
 
   /// A launch has run whole, and took at most this. In lone turns nothing better is known. With this, the

@@ -1,6 +1,7 @@
 // Programs in CUDA, compiled by nvcc with -cudart shared, run over our libcudart.so.13 and the software
 // libcuda.so.1. FAIRGV_TEST_LIBCUDA=system runs them over the machine's own driver instead (tests/gpu);
-// =tenant runs them over FairGV's own libcuda.so.1, under a daemon that FAIRGV_SOCKET names.
+// =tenant runs them over FairGV's own libcuda.so.1, and =direct over that of direct programs, under a daemon that
+// FAIRGV_SOCKET names.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +43,10 @@ class CudartProgram : public testing::Test {
     if (which != nullptr && std::strcmp(which, "system") == 0) return;
     if (which != nullptr && std::strcmp(which, "tenant") == 0) {
       driver_ = ":" FAIRGV_TENANT_CUDA_DIR;
+      return;
+    }
+    if (which != nullptr && std::strcmp(which, "direct") == 0) {
+      driver_ = ":" FAIRGV_DIRECT_CUDA_DIR;
       return;
     }
     if (!fs::exists(FAIRGV_SOFTCUDA_DIR "/libcuda.so.1"))

@@ -88,6 +88,16 @@ Handover example() {
           .kills = {{SessionId{39}, "alice", 1000, 777, "endless", "held a device", Kill::Time(7s)}}};
 }
 
+TEST(Handover, ADirectProgramIsHandedOverByItsDescriptor) {
+  Handover handover = example();
+  handover.sessions[0].worker = {.pid = 456, .sweeps = false, .program = 19};
+  const auto read = parse_handover(to_text(handover));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->sessions[0].worker.program, 19);
+  EXPECT_EQ(read->sessions[0].worker.pid, 456);
+  EXPECT_EQ(parse_handover(to_text(example()))->sessions[0].worker.program, -1);
+}
+
 TEST(Handover, IsReadAsItWasWritten) {
   const std::string text = to_text(example());
   const auto read = parse_handover(text);

@@ -97,6 +97,27 @@ TEST(Protocol, AWorkersMessageArrivesAsItWasSent) {
   EXPECT_EQ(std::get<LongCommand>(told.value()), command);
 }
 
+TEST(Protocol, ADirectProgramHearsOfItsEnds) {
+  Hello hello;
+  EXPECT_EQ(nlohmann::json::parse(to_text(hello)).count("direct"), 0U);
+  hello.direct = true;
+  EXPECT_TRUE(parse_hello(to_text(hello))->direct);
+  const auto read = parse_direct_answer(to_text(DirectEnds{7, "/lib/libcuda.so.1", 2.5, 3}));
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& ends = std::get<DirectEnds>(read.value());
+  EXPECT_EQ(ends.session, 7U);
+  EXPECT_EQ(ends.library, "/lib/libcuda.so.1");
+  EXPECT_EQ(ends.slice_ms, 2.5);
+  EXPECT_EQ(ends.samples, 3U);
+  // An older daemon welcomes it, and has started a worker.
+  const auto older = parse_direct_answer(to_text(Welcome{}));
+  ASSERT_TRUE(older);
+  EXPECT_TRUE(std::holds_alternative<Welcome>(older.value()));
+  const auto refused = parse_direct_answer(to_text(Refused{"no"}));
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(std::get<Refused>(refused.value()).reason, "no");
+}
+
 TEST(Protocol, ADriversMessagesArriveAndAreMadePrintable) {
   const auto told = parse_driver_says(to_text(DriverSays{{"a warning", "\x1b[2J"}, 7}));
   ASSERT_TRUE(told) << told.error().message;
@@ -243,6 +264,7 @@ TEST(Protocol, MutilatedMessagesNeverCrashAParser) {
   const std::string originals[] = {
       to_text(Hello{}),
       to_text(Welcome{}),
+      to_text(DirectEnds{1, "/l", 6, 5}),
       to_text(WorkerReady{{{"p", "n", 1}}}),
       to_text(LongCommand{0, "n", "r", 1, 1, 1}),
       to_text(control::ControlRequest{control::ControlRequest::Command::set, "a", {.weight = 1}}),
@@ -270,6 +292,7 @@ TEST(Protocol, MutilatedMessagesNeverCrashAParser) {
     }
     refused += !parse_hello(text) + !parse_hello_answer(text) + !parse_worker_message(text) +
                !control::parse_control_request(text) + !control::parse_report(text);
+    (void)parse_direct_answer(text);
     (void)control::parse_reload_report(text);
     (void)control::parse_whoami(text);
     (void)control::parse_config_answer(text);

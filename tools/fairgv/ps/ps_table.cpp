@@ -115,7 +115,11 @@ const std::vector<SessionColumn>& session_columns() {
        [](Row row) { return static_cast<double>(sum_of(row.session->memory_used)); }},
       {"devices", "devices", 7, true, false,
        [](Row row) { return or_unknown(fmt::format("{}", fmt::join(row.session->devices, ","))); }, nullptr},
-      {"program", "program", 0, true, true, [](Row row) { return row.session->program; }, nullptr}};
+      {"program", "program", 0, true, true,
+       [](Row row) {
+         return row.session->direct ? row.session->program + " (direct)" : row.session->program;
+       },
+       nullptr}};
   return kColumns;
 }
 

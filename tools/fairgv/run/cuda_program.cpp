@@ -80,16 +80,29 @@ std::optional<fs::path> found_by_rpath(const ElfProgram& elf, const fs::path& pr
 
 }  // namespace
 
-std::optional<fs::path> cuda_folder() {
+namespace {
+
+/// In the build tree, or where we are installed.
+std::optional<fs::path> library_folder(const std::string& name) {
   const auto programs = session::program_directory();
   if (!programs) return std::nullopt;
-  for (const char* place : {"../lib/cuda", "../" FAIRGV_LIBDIR "/fairgv/cuda", "../lib/fairgv/cuda"}) {
-    const fs::path folder = (programs.value() / place).lexically_normal();
+  for (const std::string place : {"../lib/", "../" FAIRGV_LIBDIR "/fairgv/", "../lib/fairgv/"}) {
+    const fs::path folder = (programs.value() / (place + name)).lexically_normal();
     std::error_code ignored;
     // Without the driver's front end the runtime alone would go past FairGV.
     if (fs::exists(folder / "libcuda.so.1", ignored)) return folder;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<fs::path> cuda_folder() {
+  return library_folder("cuda");
+}
+
+std::optional<fs::path> cuda_direct_folder() {
+  return library_folder("cuda-direct");
 }
 
 std::string library_path(const fs::path& folder, const char* own) {

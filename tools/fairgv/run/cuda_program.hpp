@@ -11,6 +11,9 @@ namespace fairgv::tools {
 /// Nothing where FairGV was built without CUDA.
 std::optional<std::filesystem::path> cuda_folder();
 
+/// The folder with the libcuda.so.1 of direct programs alone: their runtime is their own.
+std::optional<std::filesystem::path> cuda_direct_folder();
+
 /// LD_LIBRARY_PATH with this folder first; `own`, its value before, comes behind it.
 std::string library_path(const std::filesystem::path& folder, const char* own);
 

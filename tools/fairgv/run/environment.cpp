@@ -105,7 +105,7 @@ Result<Variables> tenant_variables(const TenantOptions& options) {
                       {"OCL_ICD_FILENAMES", std::nullopt},
                       {"OPENCL_VENDOR_PATH", std::nullopt},
                       {"FAIRGV_SOCKET", options.socket}};
-  if (const auto cuda = cuda_folder()) {
+  if (const auto cuda = options.direct ? cuda_direct_folder() : cuda_folder()) {
     variables.emplace_back("LD_LIBRARY_PATH", library_path(*cuda, std::getenv("LD_LIBRARY_PATH")));
     if (auto preload = preload_path(*cuda, std::getenv("LD_PRELOAD"))) {
       variables.emplace_back("LD_PRELOAD", std::move(preload));

@@ -22,6 +22,8 @@ struct TenantOptions {
   std::optional<std::string> max;
   std::optional<std::string> service;
   std::optional<std::string> memory;
+  /// CUDA programs keep the driver in their own process (docs/CUDA.md, Direct mode).
+  bool direct = false;
 };
 
 /// Name and value; no value: the variable must not be set.

@@ -11,6 +11,7 @@
 
 #include "runtime/control/answers.hpp"
 #include "runtime/control/command_line.hpp"
+#include "runtime/session/cuda_places.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/command.hpp"
@@ -32,7 +33,9 @@ struct RunOptions {
   TenantOptions tenant;
   std::string config;
   bool verbose = false;
-  std::string unknown;  // the message if the program is no program, but an option
+  bool direct = false;     // asks for direct mode
+  bool no_direct = false;  // does without where it is on
+  std::string unknown;     // the message if the program is no program, but an option
   std::vector<std::string> program;
 };
 
@@ -94,6 +97,29 @@ Result<void> keep_over_exec(UniqueFd connection) {
   return {};
 }
 
+/// Whether CUDA programs are to keep the driver in their own process; an Error if they may not.
+Result<bool> wants_direct(const RunOptions& options, const Result<control::WhoAmI>& tenant) {
+  const char* const variable = std::getenv("FAIRGV_DIRECT");
+  const bool by_variable = variable != nullptr && std::strcmp(variable, "1") == 0;
+  const bool asks = options.direct || (by_variable && !options.no_direct);
+  if (!tenant) return asks ? Result<bool>(tenant.error()) : Result<bool>(false);
+  const auto mode = tenant->direct.value_or(session::DirectMode::off);
+  if (!asks) return mode == session::DirectMode::on && !options.no_direct && cuda_direct_folder().has_value();
+  if (!cuda_direct_folder()) {
+    return Error{"this FairGV was built without CUDA, so there is no direct mode: install one that has it"};
+  }
+  if (!tenant->direct) {
+    return Error{"this fairgvd has no direct mode: install a newer release and run `fairgv restart`"};
+  }
+  if (mode == session::DirectMode::off) {
+    return Error{
+        "direct mode is off for tenant " + tenant->tenant +
+        ": set direct = \"fallback\" in [cuda] or in the tenant's table of fairgvd.toml, or run the program "
+        "without it"};
+  }
+  return true;
+}
+
 /// A CUDA program that goes past FairGV is no tenant: the user should know why. A runtime in the program that
 /// cannot be replaced is reported by the preloaded library, which sees libraries, too.
 void warn_of_obstacle(const std::string& program) {
@@ -103,6 +129,27 @@ void warn_of_obstacle(const std::string& program) {
   if (!folder) return;
   if (const auto obstacle = cuda_obstacle(program, *folder))
     fmt::print(stderr, "fairgv run: {}\n", *obstacle);
+}
+
+void set_variables(const Variables& variables) {
+  for (const auto& [name, value] : variables) {
+    if (value) {
+      ::setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      ::unsetenv(name.c_str());
+    }
+  }
+}
+
+/// What the user has told the dynamic linker. A direct program keeps the runtime that it carries, so that nothing
+/// of what others are given may stay.
+Variables linker_variables() {
+  Variables variables;
+  for (const char* const name : {"LD_LIBRARY_PATH", "LD_PRELOAD"}) {
+    const char* const value = std::getenv(name);
+    variables.emplace_back(name, value != nullptr ? std::optional<std::string>(value) : std::nullopt);
+  }
+  return variables;
 }
 
 /// Becomes the program: its exit code is ours. Returns only when it cannot be executed.
@@ -122,23 +169,29 @@ int run(RunOptions& options) {
   if (options.program[0].starts_with("-")) {
     return fail("run", options.unknown, kMisused);
   }
-  const auto variables = tenant_variables(options.tenant);
+  auto variables = tenant_variables(options.tenant);
   if (!variables) return fail("run", variables.error().message, kMisused);
+  const Variables linkers_own = linker_variables();
   auto daemon = ensure_daemon(options.tenant.socket, options.config);
   if (!daemon) return fail("run", daemon.error().message);
-  for (const auto& [name, value] : variables.value()) {
-    if (value) {
-      ::setenv(name.c_str(), value->c_str(), 1);
-    } else {
-      ::unsetenv(name.c_str());
-    }
-  }
+  set_variables(variables.value());
   // Without an answer, the program's first call says what is wrong.
   const auto tenant = find_tenant(daemon->control);
   if (tenant && tenant->refusal) return fail("run", *tenant->refusal);
+  const auto direct = wants_direct(options, tenant);
+  if (!direct) return fail("run", direct.error().message);
+  if (direct.value()) {
+    options.tenant.direct = true;
+    set_variables(linkers_own);
+    variables = tenant_variables(options.tenant);
+    if (!variables) return fail("run", variables.error().message, kMisused);
+    if (!tenant->cuda_library.empty())
+      variables->emplace_back(session::kDriverVariable, tenant->cuda_library);
+    set_variables(variables.value());
+  }
   if (auto kept = keep_over_exec(daemon->control.release()); !kept) return fail("run", kept.error().message);
   if (options.verbose) tell_all(options, variables.value(), daemon->started, tenant);
-  warn_of_obstacle(options.program[0]);
+  if (!direct.value()) warn_of_obstacle(options.program[0]);
   return become(options.program);
 }
 
@@ -152,6 +205,11 @@ void add_run(CLI::App& app, Action& action, const std::vector<std::string>& afte
   command->add_option("--config", options.config, "Configuration of the daemon, if one has to be started")
       ->type_name("FILE");
   command->add_flag("--verbose", options.verbose, "Say what is done for the program, on standard error");
+  auto* const direct =
+      command->add_flag("--direct", options.direct,
+                        "CUDA programs keep the driver in their own process, if the configuration allows it");
+  command->add_flag("--no-direct", options.no_direct, "They have a worker, also where direct mode is on")
+      ->excludes(direct);
   add_socket_option(*command, options.tenant.socket);
   command->prefix_command();  // without "--", the program begins at the first word that is not ours
   command->footer(

@@ -1,6 +1,7 @@
 // Accesses of options that several sections have, beside those of config/option.hpp, and their ranges.
 #pragma once
 
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/config/option.hpp"
+#include "runtime/session/wish/direct_mode.hpp"
 #include "runtime/session/worker_options.hpp"
 
 namespace fairgv::daemon {
@@ -47,6 +49,21 @@ OptionAccess<Rule> wish_field(std::optional<T> Rule::*member,
           [=](const Rule& rule) -> std::optional<OptionValue> {
             if (!(rule.*member)) return std::nullopt;
             return OptionValue(session::to_text(*(rule.*member)));
+          }};
+}
+
+inline const ChoiceType kDirect{{std::begin(session::kDirectModes), std::end(session::kDirectModes)}};
+
+/// A session::DirectMode, or an optional one. Its type is kDirect.
+template <class Rule, class T>
+OptionAccess<Rule> direct_field(T Rule::*member) {
+  return {[=](Rule& rule, const OptionValue& value) -> std::string {
+            rule.*member = session::parse_direct_mode(std::get<std::string>(value)).value();
+            return "";
+          },
+          [=](const Rule& rule) -> std::optional<OptionValue> {
+            const std::optional<session::DirectMode> mode = rule.*member;
+            return mode ? std::optional(OptionValue(std::string(session::to_text(*mode)))) : std::nullopt;
           }};
 }
 

@@ -149,6 +149,9 @@ const ConfigOptions<TenantRule>& class_options() {
         "Memory that the tenant is expected to need on a device: the daemon chooses none that has less left "
         "for it, and counts it as taken from the program's start on (see Several devices)."},
        field(&TenantRule::expected_memory)},
+      {{"direct", kDirect, "", Applies::new_programs, "as in [cuda]",
+        "Whether its programs may keep the CUDA driver in their own process."},
+       direct_field(&TenantRule::direct)},
       {{"session_limit", kSessions, "", Applies::new_programs, "as in [tenants]",
         "Programs at a time of the tenant."},
        field(&TenantRule::session_limit)},

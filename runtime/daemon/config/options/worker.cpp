@@ -78,6 +78,13 @@ ConfigOptions<Config> cuda_options() {
         "NVIDIA's where the system keeps it, else FairGV's own software driver",
         "The CUDA driver of the workers, a `libcuda.so.1`."},
        field(&Config::cuda_library)},
+      {{"direct", kDirect, "", Applies::new_programs, "",
+        "Whether programs may keep the driver in their own process, where it is not contained: none may; "
+        "those that ask "
+        "for it (`fairgv run --direct`, `FAIRGV_DIRECT=1`) may; or `fairgv run` starts CUDA programs so, "
+        "unless it is "
+        "told otherwise (`--no-direct`)."},
+       direct_field(&Config::direct)},
   };
 }
 

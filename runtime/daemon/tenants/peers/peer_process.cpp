@@ -9,7 +9,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/base/handle.hpp"
 #include "runtime/daemon/tenants/peers/user_tenant.hpp"
 
 namespace fairgv::daemon {
@@ -44,7 +43,13 @@ bool runs_as(pid_t pid, uid_t uid) {
   return false;
 }
 
-/// A descriptor of the process that connected.
+bool has_ended(int pidfd) {
+  pollfd end{pidfd, POLLIN, 0};
+  return ::poll(&end, 1, 0) != 0;
+}
+
+}  // namespace
+
 Result<UniqueFd> open_peer(int socket, const PeerCredentials& peer) {
   int fd = -1;
   socklen_t bytes = sizeof(fd);
@@ -54,13 +59,6 @@ Result<UniqueFd> open_peer(int socket, const PeerCredentials& peer) {
   if (!opened || !runs_as(peer.pid, peer.uid)) return Error{process(peer.pid) + " has ended"};
   return opened;
 }
-
-bool has_ended(int pidfd) {
-  pollfd end{pidfd, POLLIN, 0};
-  return ::poll(&end, 1, 0) != 0;
-}
-
-}  // namespace
 
 Result<std::string> parse_control_group(std::string_view text) {
   while (!text.empty()) {

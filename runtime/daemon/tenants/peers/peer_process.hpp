@@ -4,11 +4,16 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
 #include "runtime/daemon/tenants/peers/matching.hpp"
 
 namespace fairgv::daemon {
+
+/// A descriptor of the process (a pidfd). An Error if it has ended, or is outside of the daemon's view of
+/// processes. Before Linux 6.5 the same doubt as below.
+Result<UniqueFd> open_peer(int socket, const PeerCredentials& peer);
 
 /// The path of its control group (version 2). Never that of another process which has got the same number
 /// since: an Error if it has ended, or is outside of the daemon's view of processes.

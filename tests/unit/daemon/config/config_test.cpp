@@ -246,6 +246,27 @@ max_weight = 3
   EXPECT_FALSE(config->tenants.of("carol").weight);
 }
 
+TEST(DirectMode, IsATenantsOwnOrItsClassesOrThatOfAllPrograms) {
+  const auto config = parse_config(R"([cuda]
+direct = "fallback"
+[class.gold]
+direct = "on"
+[tenant.alice]
+class = "gold"
+[tenant.bob]
+direct = "off"
+class = "gold"
+)",
+                                   "c.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->direct, session::DirectMode::fallback);
+  EXPECT_EQ(config->tenants.of("alice").direct, session::DirectMode::on);
+  EXPECT_EQ(config->tenants.of("bob").direct, session::DirectMode::off);
+  EXPECT_EQ(config->tenants.of("carol").direct, std::nullopt);
+  EXPECT_EQ(parse_config("", "c.toml")->direct, session::DirectMode::off) << "nobody has it unasked";
+  EXPECT_FALSE(parse_config("[cuda]\ndirect = \"maybe\"\n", "c.toml"));
+}
+
 TEST(Config, IsReadFromAFile) {
   const harness::TemporaryFolder folder;
   folder.write("c.toml", "[device]\nslice_ms = 3\n");

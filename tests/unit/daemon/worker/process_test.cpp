@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -153,6 +155,50 @@ TEST(WorkerProcess, IsKilledAndReapedWithItsObject) {
     EXPECT_EQ(::kill(pid, 0), 0);
   }
   EXPECT_NE(::kill(pid, 0), 0);
+}
+
+/// A child that no WorkerProcess has started.
+struct Stranger {
+  Stranger() : pid(::fork()) {
+    if (pid == 0) {
+      for (;;) ::pause();
+    }
+    pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  }
+  ~Stranger() {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  bool ended() const {
+    pollfd end{pidfd.get(), POLLIN, 0};
+    return ::poll(&end, 1, 0) == 1;
+  }
+  pid_t pid;
+  UniqueFd pidfd;
+};
+
+TEST(WorkerProcess, OfADirectProgramOutlivesItsObjectAndCanBeKilled) {
+  const Stranger stranger;
+  const auto open = [&] {
+    return WorkerProcess::of_program(stranger.pid,
+                                     UniqueFd(::fcntl(stranger.pidfd.get(), F_DUPFD_CLOEXEC, 0)));
+  };
+  {
+    WorkerProcess program = open();
+    EXPECT_TRUE(program.is_program());
+    EXPECT_TRUE(program.clear()) << "nothing of it is the daemon's to clear up";
+  }
+  { const WorkerProcess forgotten = open(); }
+  EXPECT_FALSE(stranger.ended()) << "the object's end has killed it";
+  WorkerProcess program = open();
+  const HandedWorker handed = program.handed();
+  auto adopted = WorkerProcess::adopt(
+      {.pid = handed.pid, .sweeps = handed.sweeps, .program = ::fcntl(handed.program, F_DUPFD_CLOEXEC, 0)});
+  ASSERT_TRUE(adopted);
+  EXPECT_TRUE(adopted->is_program());
+  adopted->kill();
+  pollfd end{adopted->pidfd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&end, 1, -1), 1);
 }
 
 }  // namespace
