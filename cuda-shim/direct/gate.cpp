@@ -40,7 +40,7 @@ CUresult Gate::wait_and_enter() {
     }
     // The keeper looks at ends; this thread need only be there when a run may be let through.
     std::optional<Time> until;
-    if (draining_.size() >= kMostRuns && !turn_.meter().contended()) until = now + kStuck;
+    if ((!draining_.empty() || phase_ == Phase::sealing) && !turn_.meter().contended()) until = now + kStuck;
     wait(lock, seen, until, waits_);
   }
 }
@@ -132,16 +132,18 @@ void Gate::advance(Time now) {
     const bool full =
         (word_.load(std::memory_order_relaxed) & kIssued) >= limit_.load(std::memory_order_relaxed);
     const bool asked = page_.state.load(std::memory_order_relaxed) != kBusy;
-    if ((full && waiting_ > 0) || asked || closed() || pauses(now)) shut();
+    if ((full && waiting_ > 0) || asked || closed() || pauses(now)) shut(now);
   }
+  if (phase_ == Phase::sealing && waiting_ > 0 && is_alone() && inside() != 0 && now - shut_at_ >= kStuck)
+    open_again();
   if (phase_ == Phase::sealing && inside() == 0) {
     put_marks();
     collect(now);  // often at once: the program has waited for its commands by itself
   }
   if (phase_ != Phase::none || closed()) return;
   const vgpu::Next next = waiting_ > 0 ? vgpu::Next(offer()) : vgpu::Next();
-  const bool may = turn_.may_issue(next, now).count > 0;
-  if (next && may && turn_.admits(*next) && (draining_.size() < kMostRuns || may_exceed(now))) {
+  const bool may = turn_.may_issue(next, now).count > 0 && draining_.size() < kMostRuns;
+  if (next && ((may && turn_.admits(*next)) || may_exceed(now))) {
     open_run(*next, now);
   } else {
     turn_.settle(next, now);
@@ -165,10 +167,33 @@ void Gate::open_run(const vgpu::Offer& offer, Time now) {
   change();
 }
 
-void Gate::shut() {
+bool Gate::is_alone() const {
+  return page_.state.load(std::memory_order_relaxed) == kBusy && !turn_.meter().contended();
+}
+
+void Gate::shut(Time now) {
   phase_ = Phase::sealing;
+  shut_at_ = now;
   // Both in one step: a thread that leaves later sees that it is waited for.
   word_.fetch_xor(kOpen | kSealing, std::memory_order_acq_rel);
+}
+
+/// A thread inside may wait in the driver for what another thread has yet to launch.
+void Gate::open_again() {
+  window_ = std::min(2 * window_, kLongestWindow);
+  std::uint64_t word = word_.load(std::memory_order_relaxed);
+  const std::uint64_t before = limit_.load(std::memory_order_relaxed);
+  phase_ = Phase::open;
+  // In one step with the count, in which failed tries are no commands. Release: pairs with the acquire of
+  // enter().
+  for (std::uint64_t opened = 0;;) {
+    const std::uint64_t admitted = std::min(word & kIssued, before);
+    limit_.store(admitted + window_, std::memory_order_relaxed);
+    opened = (word & kInsideMask) | kOpen | admitted;
+    if (word_.compare_exchange_weak(word, opened, std::memory_order_release, std::memory_order_relaxed))
+      break;
+  }
+  change();
 }
 
 void Gate::put_marks() {
@@ -209,8 +234,9 @@ void Gate::collect(Time now) {
 }
 
 void Gate::adapt(const Run& run, Duration took) {
+  // A run that has waited for host code says nothing of the device.
+  if (run.commands == 0 || run.awaits_host) return;
   expected_ = took;
-  if (run.commands == 0) return;
   const bool was_full = run.commands >= run.window;
   if (!was_full && took <= target()) return;
   const Duration each = std::max<Duration>(took / static_cast<std::int64_t>(run.commands), Duration(1));
@@ -230,7 +256,7 @@ bool Gate::pauses(Time now) {
 }
 
 bool Gate::may_exceed(Time now) const {
-  if (turn_.meter().contended()) return false;
+  if (!is_alone() || draining_.empty()) return false;
   if (std::ranges::any_of(draining_, &Run::awaits_host)) return true;
   return now - last_end_ >= std::max<Duration>(kStuck, kStuckTimes * expected_) &&
          now - draining_.back().began >= kStuck;

@@ -8,9 +8,10 @@
 // time of runs, so that each takes about a millisecond: a turn that is asked back ends within two of them,
 // however long the program's commands are or however many it would queue.
 //
-//          open ───full, asked back, pausing──▶ sealing ───nobody inside──▶ (marks are put) none
-//           ▲                                                                  │
-//           └───────────────────────the turn admits another run────────────────┘
+//          open ◀──────────────────────────── sealing ───nobody inside──▶ (marks are put) none
+//           │▲    alone, and one inside is stuck   ▲                               │
+//           │└───────the turn admits another run───│───────────────────────────────┘
+//           └──────full, asked back, pausing───────┘
 //
 // A thread that passes an open gate pays two additions and two loads (enter(), leave()); everything else is
 // the way of those who find it shut, and of the keeper, a thread of ours that looks at the turn when nobody
@@ -150,12 +151,15 @@ class Gate {
   bool admit();
   void advance(Time now);
   void open_run(const vgpu::Offer& offer, Time now);
-  void shut();
+  /// Whether it has the turn, and nobody waits for it.
+  bool is_alone() const;
+  void shut(Time now);
+  void open_again();
   void put_marks();
   void collect(Time now);
   void adapt(const Run& run, Duration took);
   bool pauses(Time now);
-  /// Whether one more run may go through although the most of them drain.
+  /// Whether one more run may go through although as many drain as the turn allows.
   bool may_exceed(Time now) const;
   Duration target() const;
   vgpu::Offer offer() const;
@@ -185,6 +189,7 @@ class Gate {
   std::uint64_t window_ = 1;
   Duration expected_{0};  // time of a run
   Time last_end_{};       // of a run
+  Time shut_at_{};        // while sealing
   std::uint32_t waiting_ = 0;
   std::uint64_t issued_seen_ = 0;
   Time issued_changed_{};

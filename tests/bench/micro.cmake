@@ -4,3 +4,7 @@ add_executable(bench_sched_decision ${CMAKE_CURRENT_LIST_DIR}/micro/sched_decisi
 target_link_libraries(bench_sched_decision PRIVATE fairgv_sched fairgv_warnings benchmark::benchmark)
 add_executable(bench_tracing ${CMAKE_CURRENT_LIST_DIR}/micro/tracing.cpp)
 target_link_libraries(bench_tracing PRIVATE fairgv_vgpu fairgv_warnings benchmark::benchmark)
+if(TARGET fairgv_direct)
+  add_executable(bench_turn_look ${CMAKE_CURRENT_LIST_DIR}/micro/turn_look.cpp)
+  target_link_libraries(bench_turn_look PRIVATE fairgv_direct fairgv_warnings benchmark::benchmark)
+endif()

@@ -112,6 +112,17 @@ TEST_F(DaemonChecks, PassOnWhatTheDaemonSaysOfItsConfiguration) {
   expect(check_configuration, Level::wrong, "x.toml:1:1: unknown key");
 }
 
+TEST_F(DaemonChecks, SayWhoMayKeepADriverWithoutAWorker) {
+  expect(check_direct, Level::ok, "off");
+  write("/c.toml",
+        "[cuda]\ndirect = \"fallback\"\n[tenant.alice]\ndirect = \"on\"\n[class.gold]\ndirect = \"off\"\n");
+  examination.settings = read_settings(at("/c.toml"));
+  expect(check_direct, Level::note, "[cuda], [tenant.alice] of the configuration");
+  write("/c.toml.d/50.toml", "[cuda]\ndirect = \"off\"\n");
+  examination.settings = read_settings(at("/c.toml"));
+  expect(check_direct, Level::note, "[tenant.alice] of the configuration");
+}
+
 TEST_F(DaemonChecks, SettingsHaveDefaultsWhereTheFileHasNone) {
   write(
       "/c.toml",

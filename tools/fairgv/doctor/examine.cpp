@@ -11,7 +11,7 @@ constexpr Check kChecks[] = {
     check_locked_memory,   check_address_space,    check_core_files,      check_cores,
     check_shared_memory,   check_overcommit,       check_memory_group,    check_huge_pages,
     check_kernel_version,  check_seccomp,          check_user_namespaces, check_schedstat,
-    check_promises,
+    check_promises,        check_direct,
 };
 
 }  // namespace

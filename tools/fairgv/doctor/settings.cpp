@@ -12,6 +12,18 @@ namespace {
 
 constexpr int kNotExecutable = 127;
 
+/// A later file may take back what an earlier one allows.
+void read_direct(const std::string& title, const toml::node_view<const toml::node>& table,
+                 Settings& settings) {
+  const auto direct = table["direct"].value<std::string>();
+  if (!direct) return;
+  if (*direct == "off") {
+    settings.direct.erase(title);
+  } else {
+    settings.direct.insert(title);
+  }
+}
+
 void read_file(const std::filesystem::path& file, Settings& settings) {
   try {
     const toml::table table = toml::parse_file(file.string());
@@ -19,6 +31,14 @@ void read_file(const std::filesystem::path& file, Settings& settings) {
     settings.session_limit = table["daemon"]["session_limit"].value_or(settings.session_limit);
     settings.vendors = table["opencl"]["vendors"].value_or(settings.vendors);
     settings.cores = table["device"]["cores"].value_or(settings.cores);
+    read_direct("[cuda]", table["cuda"], settings);
+    for (const std::string section : {"tenant", "class"}) {
+      const toml::table* const names = table[section].as_table();
+      if (names == nullptr) continue;
+      for (const auto& [name, rule] : *names)
+        read_direct("[" + section + "." + std::string(name.str()) + "]",
+                    toml::node_view<const toml::node>(rule), settings);
+    }
   } catch (const toml::parse_error&) {
     // The daemon says what is wrong with it.
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "tools/fairgv/doctor/machine.hpp"
@@ -17,6 +18,8 @@ struct Settings {
   std::uint32_t session_limit = 256;
   std::string vendors = "/etc/OpenCL/vendors";
   std::string cores{};  // of a CPU device; empty: anywhere
+  /// The tables that let CUDA programs keep the driver in their own process: "[cuda]", "[tenant.alice]".
+  std::set<std::string> direct{};
 };
 
 /// The file and its drop-in files.

@@ -52,6 +52,7 @@ Findings check_processor(const Examination& examination);
 Findings check_socket_folder(const Examination& examination);
 Findings check_daemon(const Examination& examination);
 Findings check_configuration(const Examination& examination);
+Findings check_direct(const Examination& examination);    // who may do without a worker
 Findings check_promises(const Examination& examination);  // does each device's policy keep them
 
 // Limits of the daemon and of what it starts (limit_checks.cpp).

@@ -1,5 +1,6 @@
 // Checks that there is a daemon, that it can be trusted, and that its configuration is right.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -162,6 +163,18 @@ Findings check_promises(const Examination& examination) {
   if (findings.empty())
     findings.push_back(ok(kSubject, "none to running tenants that a policy does not keep"));
   return findings;
+}
+
+Findings check_direct(const Examination& examination) {
+  constexpr const char* kSubject = "direct mode";
+  const auto& direct = examination.settings.direct;
+  if (direct.empty()) return {ok(kSubject, "off: every CUDA program has a worker")};
+  return {note(
+      kSubject,
+      fmt::format("{} of the configuration: CUDA programs may keep the driver in their own process, where "
+                  "nothing contains them and their use of the device past FairGV's gates is not seen",
+                  fmt::join(direct, ", ")),
+      "direct = \"off\" there, or in tables of tenants alone whom you trust with the device (SECURITY.md)")};
 }
 
 Findings check_configuration(const Examination& examination) {
