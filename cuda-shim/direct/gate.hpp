@@ -58,11 +58,13 @@ class Gate {
   bool enter() {
     // Acquire: pairs with the release of open_run(), so that its number is seen.
     const std::uint64_t before = word_.fetch_add(kInside + 1, std::memory_order_acquire);
-    // Relaxed: the dispatcher's wish to have the turn back orders nothing here.
-    const bool asked = page_.state.load(std::memory_order_relaxed) != kBusy;
-    if ((before & kOpen) != 0 && !asked && (before & kIssued) < limit_.load(std::memory_order_relaxed))
-        [[likely]]
-      return true;
+    if ((before & kOpen) != 0 && (before & kIssued) < limit_.load(std::memory_order_relaxed)) [[likely]] {
+      // Relaxed: the dispatcher's wish to have the turn back orders nothing here.
+      if (page_.state.load(std::memory_order_relaxed) == kBusy) [[likely]]
+        return true;
+      // No command after all: the run is not over while this thread is inside.
+      word_.fetch_sub(1, std::memory_order_relaxed);
+    }
     leave();
     return false;
   }
@@ -100,7 +102,7 @@ class Gate {
 
   // ---- of the process
 
-  /// The keeper's life. It ends after stop().
+  /// The keeper's work, until stop() or, in a session that is over, until everything has drained.
   void keep();
   /// No more calls into the driver from here, once it returns: the process ends.
   void stop();

@@ -204,7 +204,14 @@ void Tenancy::make_gates(const DescribedDevices& devices) {
 }
 
 void Tenancy::start_threads() {
-  for (const auto& gate : gates_) session::quiet_thread([its = gate.get()] { its->keep(); }).detach();
+  for (const auto& gate : gates_) {
+    session::quiet_thread([its = gate.get()] {
+      its->keep();
+      // It never ends by itself: a thread that has called the driver has the driver's own data, whose end
+      // would call the driver while the process ends.
+      for (;;) ::pause();
+    }).detach();
+  }
   session::quiet_thread([this] { watch_socket(); }).detach();
 }
 
