@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session/cuda_places.hpp"
+#include "runtime/session/direct/cuda_places.hpp"
 
 namespace fairgv::cuda::direct {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "cuda-shim/direct/driver.hpp"
-#include "cuda-shim/direct/gates.hpp"
+#include "cuda-shim/direct/gates/gates.hpp"
 
 namespace fairgv::cuda::direct {
 namespace {

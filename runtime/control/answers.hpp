@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
-#include "runtime/session/wish/direct_mode.hpp"
+#include "runtime/session/direct/direct_mode.hpp"
 
 namespace fairgv::control {
 

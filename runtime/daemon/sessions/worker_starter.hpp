@@ -15,8 +15,8 @@
 #include "runtime/daemon/sessions/session.hpp"
 #include "runtime/daemon/tenants/tenants.hpp"
 #include "runtime/daemon/worker/installation.hpp"
+#include "runtime/session/direct/direct_mode.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/session/wish/direct_mode.hpp"
 
 namespace fairgv::daemon {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "runtime/session/cuda_places.hpp"
+#include "runtime/session/direct/cuda_places.hpp"
 
 namespace fairgv::daemon {
 namespace fs = std::filesystem;

@@ -1,7 +1,7 @@
 // Programs in CUDA, compiled by nvcc with -cudart shared, run over our libcudart.so.13 and the software
 // libcuda.so.1. FAIRGV_TEST_LIBCUDA=system runs them over the machine's own driver instead (tests/gpu);
-// =tenant runs them over FairGV's own libcuda.so.1, and =direct over that of direct programs, under a daemon that
-// FAIRGV_SOCKET names.
+// =tenant runs them over FairGV's own libcuda.so.1, and =direct over that of direct programs, under a daemon
+// that FAIRGV_SOCKET names.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

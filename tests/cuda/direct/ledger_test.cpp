@@ -1,12 +1,12 @@
 // The books of a direct program's memory, with a daemon's end that the test holds.
-#include "cuda-shim/direct/ledger.hpp"
+#include "cuda-shim/direct/memory/ledger.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "cuda-shim/direct/mappings.hpp"
-#include "cuda-shim/direct/texture_size.hpp"
+#include "cuda-shim/direct/memory/mappings.hpp"
+#include "cuda-shim/direct/memory/texture_size.hpp"
 #include "runtime/session/ledger_protocol.hpp"
 
 using fairgv::cuda::direct::Holding;

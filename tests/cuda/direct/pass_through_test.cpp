@@ -27,7 +27,7 @@ std::set<std::string> gated() {
                               "cuMemCreate",
                               "cuStreamEndCapture"};
 #define FAIRGV_WORK(symbol, work) names.insert(#symbol);
-#include "cuda-shim/direct/work_gates.def"
+#include "cuda-shim/direct/gates/work_gates.def"
 #undef FAIRGV_WORK
   return names;
 }

@@ -11,7 +11,7 @@
 
 #include "runtime/control/answers.hpp"
 #include "runtime/control/command_line.hpp"
-#include "runtime/session/cuda_places.hpp"
+#include "runtime/session/direct/cuda_places.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/paths.hpp"
 #include "tools/fairgv/command.hpp"

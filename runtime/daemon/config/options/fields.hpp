@@ -10,7 +10,7 @@
 
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/config/option.hpp"
-#include "runtime/session/wish/direct_mode.hpp"
+#include "runtime/session/direct/direct_mode.hpp"
 #include "runtime/session/worker_options.hpp"
 
 namespace fairgv::daemon {

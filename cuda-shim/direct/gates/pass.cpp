@@ -1,4 +1,4 @@
-#include "cuda-shim/direct/pass.hpp"
+#include "cuda-shim/direct/gates/pass.hpp"
 
 #include "runtime/session/client/standard_error.hpp"
 

@@ -3,9 +3,9 @@
 #include <array>
 #include <type_traits>
 
-#include "cuda-shim/direct/gates.hpp"
-#include "cuda-shim/direct/pass.hpp"
-#include "cuda-shim/direct/stream_of.hpp"
+#include "cuda-shim/direct/gates/gates.hpp"
+#include "cuda-shim/direct/gates/pass.hpp"
+#include "cuda-shim/direct/gates/stream_of.hpp"
 
 namespace fairgv::cuda::direct {
 namespace {

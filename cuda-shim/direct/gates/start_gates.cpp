@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cuda-shim/api/entry/entry_points.hpp"
-#include "cuda-shim/direct/gates.hpp"
-#include "cuda-shim/direct/pass.hpp"
+#include "cuda-shim/direct/gates/gates.hpp"
+#include "cuda-shim/direct/gates/pass.hpp"
 #include "runtime/session/client/standard_error.hpp"
 
 namespace fairgv::cuda::direct {

@@ -3,9 +3,9 @@
 #include <array>
 #include <type_traits>
 
-#include "cuda-shim/direct/gates.hpp"
-#include "cuda-shim/direct/pass.hpp"
-#include "cuda-shim/direct/stream_of.hpp"
+#include "cuda-shim/direct/gates/gates.hpp"
+#include "cuda-shim/direct/gates/pass.hpp"
+#include "cuda-shim/direct/gates/stream_of.hpp"
 
 namespace fairgv::cuda::direct {
 namespace {
@@ -53,7 +53,7 @@ std::span<const GateFunction> work_gates() {
                reinterpret_cast<void*>(&WorkGate<Symbol::symbol##_, Work::work, is_of_thread(#symbol), \
                                                  std::remove_pointer_t<decltype(&::symbol)>>::call)},
   static const std::array kWorkGates{
-#include "cuda-shim/direct/work_gates.def"
+#include "cuda-shim/direct/gates/work_gates.def"
   };
 #undef FAIRGV_WORK
   return kWorkGates;
@@ -65,7 +65,7 @@ std::span<const GateFunction> host_gates() {
                reinterpret_cast<void*>(&HostGate<Symbol::symbol##_, is_of_thread(#symbol), \
                                                  std::remove_pointer_t<decltype(&::symbol)>>::call)},
   static const std::array kHostGates{
-#include "cuda-shim/direct/host_gates.def"
+#include "cuda-shim/direct/gates/host_gates.def"
   };
 #undef FAIRGV_HOST
   return kHostGates;

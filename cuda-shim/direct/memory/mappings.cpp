@@ -1,4 +1,4 @@
-#include "cuda-shim/direct/mappings.hpp"
+#include "cuda-shim/direct/memory/mappings.hpp"
 
 namespace fairgv::cuda::direct {
 

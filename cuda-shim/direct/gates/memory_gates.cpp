@@ -7,10 +7,10 @@
 #include <string>
 #include <type_traits>
 
-#include "cuda-shim/direct/gates.hpp"
-#include "cuda-shim/direct/pass.hpp"
-#include "cuda-shim/direct/stream_of.hpp"
-#include "cuda-shim/direct/texture_size.hpp"
+#include "cuda-shim/direct/gates/gates.hpp"
+#include "cuda-shim/direct/gates/pass.hpp"
+#include "cuda-shim/direct/gates/stream_of.hpp"
+#include "cuda-shim/direct/memory/texture_size.hpp"
 
 namespace fairgv::cuda::direct {
 namespace {

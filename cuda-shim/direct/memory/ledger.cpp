@@ -1,4 +1,4 @@
-#include "cuda-shim/direct/ledger.hpp"
+#include "cuda-shim/direct/memory/ledger.hpp"
 
 #include <vector>
 

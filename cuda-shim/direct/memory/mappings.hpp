@@ -9,7 +9,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "cuda-shim/direct/ledger.hpp"
+#include "cuda-shim/direct/memory/ledger.hpp"
 
 namespace fairgv::cuda::direct {
 
