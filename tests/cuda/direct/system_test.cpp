@@ -126,7 +126,9 @@ TEST_F(Direct, AProgramThatIsKilledLeavesNothing) {
   const auto before = device_time("bob");
   EXPECT_TRUE(eventually([&] { return device_time("bob") > before + 50'000'000; }));
   const auto found = tenant("alice");
-  if (!found.is_null()) EXPECT_EQ(0, found["memory_used"][0]);
+  if (!found.is_null()) {
+    EXPECT_EQ(0, found["memory_used"][0]);
+  }
 }
 
 TEST_F(Direct, TheDaemonsEndFailsWorkAndNothingElse) {
