@@ -251,26 +251,50 @@ static void host_memory() {
   OK(cudaMallocHost(&pinned, 64));
   OK(cudaFreeHost(pinned));
   OK(cudaFreeHost(nullptr));
-
-  std::vector<int> own(n, 3);
-  OK(cudaHostRegister(own.data(), n * sizeof(int), cudaHostRegisterMapped));
-  CHECK_CODE(cudaErrorHostMemoryAlreadyRegistered,
-             cudaHostRegister(own.data(), n * sizeof(int), cudaHostRegisterMapped));
-  OK(cudaHostGetDevicePointer(&device, own.data(), 0));
-  increment<<<(n + 127) / 128, 128>>>(device, n);
-  OK(cudaDeviceSynchronize());
-  CHECK(own[0] == 4 && own[n - 1] == 4);
-  OK(cudaHostUnregister(own.data()));
-  CHECK_CODE(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(own.data()));
-  (void)cudaGetLastError();
-
-  OK(cudaPointerGetAttributes(&attributes, own.data()));
-  CHECK(attributes.type == cudaMemoryTypeUnregistered);
   OK(cudaMalloc(&device, 64));
   OK(cudaPointerGetAttributes(&attributes, device));
   CHECK(attributes.type == cudaMemoryTypeDevice && attributes.device == 0 &&
         attributes.devicePointer == device);
   OK(cudaFree(device));
+}
+
+// `visible`: kernels can use the memory, which tenants' cannot.
+static void register_memory(bool visible) {
+  const int n = 5000;
+  std::vector<int> own(n, 3);
+  int* device = nullptr;
+  OK(cudaHostRegister(own.data(), n * sizeof(int), cudaHostRegisterMapped));
+  CHECK_CODE(cudaErrorHostMemoryAlreadyRegistered,
+             cudaHostRegister(own.data(), n * sizeof(int), cudaHostRegisterMapped));
+  if (visible) {
+    OK(cudaHostGetDevicePointer(&device, own.data(), 0));
+    increment<<<(n + 127) / 128, 128>>>(device, n);
+    OK(cudaDeviceSynchronize());
+    CHECK(own[0] == 4 && own[n - 1] == 4);
+  } else {
+    CHECK_CODE(cudaErrorNotSupported, cudaHostGetDevicePointer(&device, own.data(), 0));
+    (void)cudaGetLastError();
+  }
+  OK(cudaMalloc(&device, n * sizeof(int)));
+  OK(cudaMemcpy(device, own.data(), n * sizeof(int), cudaMemcpyHostToDevice));
+  increment<<<(n + 127) / 128, 128>>>(device, n);
+  OK(cudaMemcpy(own.data(), device, n * sizeof(int), cudaMemcpyDeviceToHost));
+  CHECK(own[0] == (visible ? 5 : 4) && own[n - 1] == own[0]);
+  OK(cudaFree(device));
+  OK(cudaHostUnregister(own.data()));
+  CHECK_CODE(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(own.data()));
+  (void)cudaGetLastError();
+
+  cudaPointerAttributes attributes;
+  OK(cudaPointerGetAttributes(&attributes, own.data()));
+  CHECK(attributes.type == cudaMemoryTypeUnregistered);
+}
+
+static void registered_memory() {
+  register_memory(true);
+}
+static void registered_memory_of_tenants() {
+  register_memory(false);
 }
 
 static void pools() {
@@ -301,8 +325,15 @@ static void pools() {
 }
 
 int main(int argc, char** argv) {
-  const Case cases[] = {{"vector_add", vector_add},   {"symbols", symbols}, {"managed", managed},
-                        {"pitched", pitched},         {"boxes", boxes},     {"arrays", arrays},
-                        {"host_memory", host_memory}, {"pools", pools}};
+  const Case cases[] = {{"vector_add", vector_add},
+                        {"symbols", symbols},
+                        {"managed", managed},
+                        {"pitched", pitched},
+                        {"boxes", boxes},
+                        {"arrays", arrays},
+                        {"host_memory", host_memory},
+                        {"pools", pools},
+                        {"registered_memory", registered_memory},
+                        {"registered_memory_of_tenants", registered_memory_of_tenants}};
   return run_cases(cases, sizeof cases / sizeof *cases, argc, argv);
 }
