@@ -65,13 +65,6 @@ struct Work {
   }
 };
 
-void await_line() {
-  std::string line;
-  char byte = 0;
-  while (::read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {
-  }
-}
-
 /// Launches so many kernels, and tells the sum that they made.
 int count(int launches) {
   Work work;
@@ -211,6 +204,7 @@ int allocate(int threads, std::uint64_t limit, unsigned seed) {
 /// Everything that holds memory is charged, and given back.
 int every_kind() {
   Work work;
+  CHECK(cuCtxSynchronize());
   const auto left = [] {
     std::size_t free = 0, total = 0;
     CHECK(cuMemGetInfo(&free, &total));
@@ -305,13 +299,6 @@ int main(int count_of, char** arguments) {
   if (mode == "every-kind") return every_kind();
   if (mode == "take-the-turn") return take_the_turn();
   if (mode == "never-drain") return never_drain();
-  if (mode == "wait") {
-    const Work work;
-    std::printf("waits\n");
-    std::fflush(stdout);
-    await_line();
-    return 0;
-  }
   std::fprintf(stderr, "unknown mode\n");
   return 2;
 }

@@ -97,7 +97,7 @@ TEST_F(Direct, ItRunsAndIsMarked) {
   const auto session = session_of("alice");
   EXPECT_EQ(true, session["direct"]);
   EXPECT_EQ(session["pid"], session["worker_pid"]);
-  EXPECT_TRUE(has_line(fairgv({"ps"}).lines, "direct_program (direct)"));
+  EXPECT_TRUE(has_line(fairgv({"ps"}).lines, "* in direct mode"));
   EXPECT_TRUE(eventually([&] { return device_time("alice") > 0; }));
 }
 
@@ -105,11 +105,12 @@ TEST_F(Direct, ARemotedProgramIsNotMarked) {
   auto alice = start("alice", {"busy", "0"}, 1, "--no-direct");
   ASSERT_TRUE(says(alice, "busy")) << ::testing::PrintToString(lines_);
   EXPECT_EQ(false, session_of("alice")["direct"]);
+  EXPECT_FALSE(has_line(fairgv({"ps"}).lines, "direct mode"));
 }
 
 TEST_F(Direct, KillEndsTheProgram) {
-  auto alice = start("alice", {"wait"});
-  ASSERT_TRUE(says(alice, "waits")) << ::testing::PrintToString(lines_);
+  auto alice = start("alice", {"busy", "0"});
+  ASSERT_TRUE(says(alice, "busy")) << ::testing::PrintToString(lines_);
   const std::string session = std::to_string(session_of("alice")["session"].get<int>());
   EXPECT_EQ(0, fairgv({"kill", session}).status);
   EXPECT_EQ(137, alice.wait());
@@ -188,7 +189,7 @@ TEST_F(Direct, TheQuotaHoldsWhateverThreadsDo) {
 TEST_F(Direct, EveryKindOfMemoryIsCharged) {
   const auto finished = run("alice", {"every-kind"});
   EXPECT_EQ(0, finished.status) << joined(finished);
-  EXPECT_TRUE(has_line(finished.lines, "pitched 4194304")) << joined(finished);
+  EXPECT_TRUE(has_line(finished.lines, "pitched 1048576")) << joined(finished);
   EXPECT_TRUE(has_line(finished.lines, "array 4194304")) << joined(finished);
   EXPECT_TRUE(has_line(finished.lines, "async 1048576")) << joined(finished);
   // The context's memory, too: the work's 4 MiB went with it.

@@ -101,7 +101,7 @@ void add_ps(CLI::App& app, Action& action) {
       ->add_option("--format", options.format,
                    "Only the sessions, with these columns: session, tenant, weight, min, max, class, user, "
                    "pid, worker, state, "
-                   "interactive, age, time, memory, devices, program")
+                   "interactive, age, time, memory, devices, direct, program")
       ->delimiter(',')
       ->check(known_column)
       ->type_name("COLUMN,...")

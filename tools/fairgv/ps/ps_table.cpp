@@ -115,11 +115,9 @@ const std::vector<SessionColumn>& session_columns() {
        [](Row row) { return static_cast<double>(sum_of(row.session->memory_used)); }},
       {"devices", "devices", 7, true, false,
        [](Row row) { return or_unknown(fmt::format("{}", fmt::join(row.session->devices, ","))); }, nullptr},
-      {"program", "program", 0, true, true,
-       [](Row row) {
-         return row.session->direct ? row.session->program + " (direct)" : row.session->program;
-       },
-       nullptr}};
+      {"direct", "direct", 6, true, false,
+       [](Row row) { return std::string(row.session->direct ? "yes" : "no"); }, nullptr},
+      {"program", "program", 0, true, true, [](Row row) { return row.session->program; }, nullptr}};
   return kColumns;
 }
 
@@ -274,8 +272,12 @@ void add_sessions(const Report& report, const PsView& view, std::vector<std::str
   for (const SessionRow& row : rows) {
     cells.clear();
     for (const SessionColumn* each : columns) cells.push_back(cell(each->text(row), width(each), each->left));
+    std::string& program = cells.back();
+    if (row.session->direct) program = cell(row.session->program, rest - 1, true) + "*";
     lines.push_back(row_text(cells));
   }
+  if (std::any_of(rows.begin(), rows.end(), [](const SessionRow& row) { return row.session->direct; }))
+    lines.emplace_back("  * in direct mode: it has the driver in its own process");
 }
 
 /// A line for each tenant whose sessions were killed for harming others, and the latest sessions that did not
