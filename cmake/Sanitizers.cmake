@@ -8,7 +8,8 @@ if(FAIRGV_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   set(FAIRGV_SANITIZER_LIBRARIES -lasan -lubsan)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    add_compile_options(-fno-sanitize=function)  # which GCC's library does not know
+    # GCC's library does not know it, and GCC, which assembles, not even the name.
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=function>)
     add_compile_definitions(__SANITIZE_ADDRESS__)  # as GCC does
   endif()
 elseif(FAIRGV_SANITIZE STREQUAL "thread")

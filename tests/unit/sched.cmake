@@ -1,8 +1,5 @@
 # Unit tests of sched/; included by tests/unit/CMakeLists.txt. Policies and simulator have no threads, in which
 # ThreadSanitizer looks for faults.
-if(FAIRGV_SANITIZE STREQUAL "thread")
-  return()
-endif()
 add_executable(sched_test
   ${CMAKE_CURRENT_LIST_DIR}/sched/choice/accelerator_weight_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sched/choice/device_choice_random_test.cpp

@@ -140,12 +140,13 @@ TEST(CudartTable, DocsListWhatTheTableHas) {
 // The page is only as right as this finds out. These were said to be served when they were not.
 TEST(CudartTable, SeesThroughEntryPointsWrittenByHand) {
   const auto by_hand = unserved_by_hand();
-  for (const auto& [name, function] : by_hand) {
+  for (const auto& asked : by_hand) {
     const auto& rows = fairgv::cudart::table();
-    EXPECT_TRUE(std::any_of(
-        rows.begin(), rows.end(),
-        [&name](const TableRow& row) { return row.name == name && row.kind == TableRow::Kind::kHand; }))
-        << name << " asks " << function;
+    EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
+                            [&asked](const TableRow& row) {
+                              return row.name == asked.first && row.kind == TableRow::Kind::kHand;
+                            }))
+        << asked.first << " asks " << asked.second;
   }
   EXPECT_EQ(by_hand.at("cudaGraphConditionalHandleCreate"), "cuGraphConditionalHandleCreate");
   EXPECT_EQ(by_hand.at("cudaMallocMipmappedArray"), "cuMipmappedArrayCreate");

@@ -182,9 +182,9 @@ TEST_F(WithModule, OccupancyAgreesWithTheDevice) {
   const CUfunction add = function("add");
   int blocks = 0;
   EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 256, 0));
-  EXPECT_EQ(4, blocks);  // of 1,024 threads
+  EXPECT_EQ(8, blocks);  // of 2,048 threads
   EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 32, 0));
-  EXPECT_EQ(16, blocks);
+  EXPECT_EQ(32, blocks);
   EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function("bounded"), 128, 0));
   EXPECT_EQ(0, blocks);
   int grid = 0;
@@ -192,7 +192,7 @@ TEST_F(WithModule, OccupancyAgreesWithTheDevice) {
   EXPECT_OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, add, nullptr, 0, 0));
   int units = 0;
   EXPECT_OK(cuDeviceGetAttribute(&units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_));
-  EXPECT_EQ(1024 * units, grid * block);
+  EXPECT_EQ(2048 * units, grid * block);
   EXPECT_OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, add, nullptr, 0, 100));
   EXPECT_LE(block, 100);
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 0, 0));
