@@ -7,6 +7,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+import time
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,13 @@ from typing import Callable
 from equality import SHARED, STATIC, STRIPPED, BareRuns, native_question, refusal, script_question
 from experiments import EXPERIMENTS, experiment
 from machine import Machine
-from opencl import OpenCl
+from opencl import WORKLOADS, OpenCl
 from overhead import overhead, overhead_line
 from quota import native_quota, torch_quota
 from running import Clock
 from sharing import beside_each_other, shares_line
 
+PATIENCE = 10  # without a GPU: a small machine, with other work, whose time says nothing
 DETAILS_EACH = 12_000  # characters of one text
 WRONG = ("failed", "different")
 UNKNOWN = "unknown"  # a program fails without FairGV, too
@@ -44,8 +46,8 @@ class Report:
         self._wrong = wrong
         self.wrong = 0  # lines that begin so
 
-    def line(self, name, answer):
-        text = f"{name}: {' '.join(answer.split())}"
+    def line(self, name, answer, seconds=0.0):
+        text = f"{name}: {' '.join(answer.split())} [{seconds:.0f} s]"
         self.wrong += answer.startswith(self._wrong)
         for file in (sys.stdout, self._lines):
             print(text, file=file, flush=True)
@@ -91,11 +93,12 @@ def questions(machine, bare_runs, quick):
     for name in EXPERIMENTS:
         add(f"f {name}", 45, lambda clock, details, name=name: experiment(machine, name, clock, details, quick))
     opencl = OpenCl(machine)
-    workloads = ("matrixMul", "hotspot", "scan") if quick else None
+    workloads = ("matrixMul", "hotspot", "scan") if quick else WORKLOADS
+    sliced = "*-*Random*" if quick else "*"
     parts = {"clinfo": (20, opencl.devices),
-             "workloads": (60, lambda clock, details: opencl.workloads(clock, details, *filter(None, [workloads]))),
+             "workloads": (60, lambda clock, details: opencl.workloads(clock, details, workloads)),
              "fair3": (45, lambda clock, _: opencl.fair3(clock, 1.0 if quick else 6.0)),
-             "equality of slicing": (60, opencl.slicing)}
+             "equality of slicing": (60, lambda clock, details: opencl.slicing(clock, details, sliced))}
     for name, (seconds, answer) in parts.items():
         missing = "absent: no driver of OpenCL beside that of CUDA"
         add(f"g OpenCL, {name}", seconds, answer if opencl.driver else lambda *_: missing)
@@ -131,12 +134,13 @@ def ask(asked, report, whole):
         if clock.left() < 3:
             report.line(question.name, "not asked: no time is left")
             continue
+        begun = time.monotonic()
         try:
             answer = question.answer(clock, lambda text, name=question.name: report.details(name, text))
         except Exception as error:  # one question must not cost the others
             report.details(question.name, traceback.format_exc() + getattr(error, "daemon_log", ""))
             answer = f"failed: {error}"
-        report.line(question.name, answer)
+        report.line(question.name, answer, time.monotonic() - begun)
 
 
 def main():
@@ -162,7 +166,7 @@ def main():
         for name in DIRECT:
             if any(f" {name}," in question.name for question in asked):
                 bare_runs.begin(name)
-        ask(asked, report, Clock(arguments.seconds))
+        ask(asked, report, Clock(arguments.seconds, patience=PATIENCE if arguments.software else 1))
     finally:
         if bare_runs:
             bare_runs.stop()

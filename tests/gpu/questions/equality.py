@@ -23,7 +23,7 @@ class BareRuns:
     def outcome(self, name, clock):
         self.begin(name)
         if name not in self._ended:
-            self._ended[name] = self._running.pop(name).wait(min(BARE_SECONDS, clock.left()))
+            self._ended[name] = self._running.pop(name).wait(clock.part(BARE_SECONDS))
         return self._ended[name]
 
     def stop(self):
@@ -102,13 +102,13 @@ def native_question(machine, programs, direct, clock, details):
         for folder, name, *arguments in programs:
             command = [str(machine.tree / "tests/cuda" / folder / "programs" / name), *arguments]
             changes = {"FAIRGV_TEST_LIBCUDA": "softcuda" if machine.software else "system"}
-            bare = machine.run_bare(command, min(10, clock.left()), **changes)
+            bare = machine.run_bare(command, clock.part(10), **changes)
             if not (direct and not machine.software):
                 changes["FAIRGV_TEST_LIBCUDA"] = "direct" if direct else "tenant"
             outcomes = []
 
             def tenant():
-                outcomes.append(daemon.run(command, min(10, clock.left()), direct=direct, **changes))
+                outcomes.append(daemon.run(command, clock.part(10), direct=direct, **changes))
                 return outcomes[-1]
 
             line = verdict(bare, tenant)

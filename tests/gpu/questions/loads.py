@@ -91,7 +91,7 @@ class Load:
         return line.decode(errors="replace")
 
     def _trouble(self):
-        return self.process.wait(min(1.0, self.clock.left())).trouble()
+        return self.process.wait(self.clock.part(1)).trouble()
 
 
 @contextlib.contextmanager

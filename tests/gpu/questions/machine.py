@@ -63,15 +63,17 @@ class Machine:
                     "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "FAIRGV_SOFTCUDA_CACHE": str(self.scratch / "cache")}
         return {**os.environ, **settings, "LD_LIBRARY_PATH": ":".join(folders), **changes}
 
+    def on_driver(self):
+        """The changes with which programs run on the driver in their own process. NVIDIA's runtime runs on NVIDIA's
+        driver alone, and run-time compilers make machine code for it: on the software driver it takes FairGV's."""
+        return {"LD_PRELOAD": str(self.tree / "lib/cuda/libfairgv-cudart-preload.so")} if self.software else {}
+
     def bare(self, command, **changes):
         """A command on the driver alone, and its environment."""
         is_script = str(command[0]) == self.python
         # The machine's linker finds NVIDIA's driver; the software driver is only in the bundle.
         folders = [] if is_script and not self.software else [Path(self.driver).parent]
-        if self.software:
-            # NVIDIA's runtime works on NVIDIA's driver alone, and compilers make machine code for it.
-            changes.setdefault("LD_PRELOAD", str(self.tree / "lib/cuda/libfairgv-cudart-preload.so"))
-        return command, self._environment(command, folders, changes)
+        return command, self._environment(command, folders, {**self.on_driver(), **changes})
 
     def run_bare(self, command, seconds, **changes):
         return run(*self.bare(command, **changes), self.folder, seconds)
@@ -125,6 +127,8 @@ class Daemon:
         """The command as a tenant, and its environment."""
         words = [self.machine.program("fairgv"), "run", "--socket", self.socket, "--tenant", name, "--weight", weight]
         words += ["--direct" if direct else "--no-direct", *options, "--", *command]
+        if direct:
+            changes = {**self.machine.on_driver(), **changes}
         return words, self.machine._environment(command, [], changes)
 
     def run(self, command, seconds, **options):

@@ -53,9 +53,9 @@ class OpenCl:
         clinfo = self.machine.program("clinfo")
         if not Path(clinfo).exists():
             return "absent: the bundle has no clinfo"
-        bare = self.run_bare([clinfo, "-l"], min(20, clock.left()))
+        bare = self.run_bare([clinfo, "-l"], clock.part(20))
         with self.machine.daemon(self.tables) as daemon:
-            tenant = daemon.run([clinfo, "-l"], min(20, clock.left()))
+            tenant = daemon.run([clinfo, "-l"], clock.part(20))
             details(f"{bare.output}{bare.errors}\ntenant:\n{tenant.output}{tenant.errors}\ndaemon:\n{daemon.log()}")
         if not bare.ended_well:
             return f"unknown: fails without FairGV: {bare.trouble()}"
@@ -67,15 +67,15 @@ class OpenCl:
         platform = re.search(r"Platform #\d+: (.*)", tenant.output)
         return f"equal: {', '.join(names[0])}; the tenant's platform is {platform.group(1) if platform else 'nameless'}"
 
-    def workloads(self, clock, details, names=WORKLOADS):
+    def workloads(self, clock, details, names):
         """Each one bare, as a tenant and cut at random, every round checked."""
         wrong = []
         with self.machine.daemon(self.tables) as daemon:
             for name in names:
                 command = [self.machine.program(f"workloads/{name}"), "--repetitions", "3", "--verify", "always"]
-                runs = {"bare": lambda: self.run_bare(command, min(15, clock.left())),
-                        "tenant": lambda: daemon.run(command, min(15, clock.left())),
-                        "cut": lambda: daemon.run(command, min(15, clock.left()), FAIRGV_SLICE="random:7")}
+                runs = {"bare": lambda: self.run_bare(command, clock.part(15)),
+                        "tenant": lambda: daemon.run(command, clock.part(15)),
+                        "cut": lambda: daemon.run(command, clock.part(15), FAIRGV_SLICE="random:7")}
                 for kind, run in runs.items():
                     outcome = run()
                     if not outcome.ended_well:
@@ -97,9 +97,10 @@ class OpenCl:
         return (f"Min-Max Ratio {window.min_max_ratio():.3f}, total {window.total:.3f} of bare, by the books "
                 + "/".join(f"{share:.3f}" for share in window.by_books))
 
-    def slicing(self, clock, details):
+    def slicing(self, clock, details, chosen="*"):
         """Launches in parts equal whole ones, on the bare driver."""
-        outcome = self.run_bare([self.machine.program("slicing_equality_test")], clock.left())
+        command = [self.machine.program("slicing_equality_test"), f"--gtest_filter={chosen}"]
+        outcome = self.run_bare(command, clock.left())
         if outcome.ended_well:
             return f"equal: {' '.join(re.findall(r'PASSED.*', outcome.output))}"
         details(outcome.output + outcome.errors)

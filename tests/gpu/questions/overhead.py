@@ -12,7 +12,7 @@ WANTED = {"direct": 1.01, "remoted": 1.02}
 def overhead(machine, clock, how, pairs, turns, turn_seconds=0.1):
     """Ratios of the time of equal work, as a tenant over bare: one for each pair of new processes."""
     loop = machine.program("workloads/cuda/computeLoop")
-    sized = machine.run_bare([loop, "--kernel-us", str(KERNEL_US), "--repetitions", "100"], min(30, clock.left()))
+    sized = machine.run_bare([loop, "--kernel-us", str(KERNEL_US), "--repetitions", "100"], clock.part(30))
     if not sized.ended_well:
         raise LoadFailed(f"bare computeLoop: {sized.trouble()}")
     found = json.loads(sized.output)

@@ -52,14 +52,20 @@ def error_line(text):
 
 
 class Clock:
-    """The time that is left, of which parts may be set aside for one thing."""
+    """The time that is left for one thing, within another Clock's. Limits are those of a GPU; where `patience` is more
+    than 1, they are so many times as long."""
 
-    def __init__(self, seconds, within=None):
-        end = time.monotonic() + seconds
-        self.end = end if within is None else min(end, within.end)
+    def __init__(self, seconds, within=None, patience=1):
+        self._patience = patience if within is None else within._patience
+        end = time.monotonic() + (seconds if within is None else seconds * self._patience)
+        self._end = end if within is None else min(end, within._end)
 
     def left(self):
-        return max(0.0, self.end - time.monotonic())
+        return max(0.0, self._end - time.monotonic())
+
+    def part(self, seconds):
+        """So long, or what is left."""
+        return min(seconds * self._patience, self.left())
 
 
 class Process:
