@@ -52,6 +52,10 @@ class Report:
         for file in (sys.stdout, self._lines):
             print(text, file=file, flush=True)
 
+    def close(self):
+        self._lines.close()
+        self._details.close()
+
     def details(self, name, text):
         print(f"== {name}: {text[-DETAILS_EACH:]}", file=self._details, flush=True)
 
@@ -170,6 +174,7 @@ def main():
     finally:
         if bare_runs:
             bare_runs.stop()
+        report.close()
         shutil.rmtree(scratch, ignore_errors=True)
     return 1 if report.wrong or not asked else 0
 

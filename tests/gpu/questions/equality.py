@@ -128,5 +128,7 @@ def together(judged):
     if not others:
         return f"equal, all {len(judged)} programs"
     kinds = ("different", "failed", "unknown", "refused")
-    worst = next((kind for kind in kinds if any(f": {kind}" in other for other in others)), "failed")
+    worst = next(kind for kind in kinds if any(f": {kind}" in other for other in others))
+    if len(others) == len(judged):
+        worst = "failed"
     return f"{worst}: {len(judged) - len(others)} of {len(judged)} equal; " + "; ".join(others)

@@ -86,7 +86,10 @@ class Process:
         except subprocess.TimeoutExpired:
             status = None
         self.stop()
-        return Outcome(status, self.text(self._output), self.text(self._errors), time.monotonic() - self.started)
+        outcome = Outcome(status, self.text(self._output), self.text(self._errors), time.monotonic() - self.started)
+        self._output.close()
+        self._errors.close()
+        return outcome
 
     def errors(self):
         return self.text(self._errors)
