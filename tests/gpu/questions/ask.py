@@ -84,9 +84,9 @@ def questions(machine, bare_runs, quick):
     add("b two of matrixMul, direct", 50,
         lambda clock, _: kernel_shares(machine, clock, 1.0 if quick else 6.0, not quick))
     for how in ("direct", "remoted"):
-        add(f"c overhead of short kernels, {how}", 45,
-            lambda clock, _, how=how: overhead_line(*overhead(machine, clock, how, 1 if quick else 5, 4 if quick else 8),
-                                                    how, not quick))
+        pairs, turns = (1, 4) if quick else (5, 8)
+        add(f"c overhead of short kernels, {how}", 45, lambda clock, _, how=how:
+            overhead_line(*overhead(machine, clock, how, pairs, turns), how, not quick))
     add("d programs with NVIDIA's runtime in them, remoted", 40,
         lambda clock, details: native_question(machine, STATIC, False, clock, details))
     add("d a program without symbols, remoted", 15, lambda clock, _: stripped(machine, clock))
@@ -163,7 +163,8 @@ def main():
     scratch = Path(tempfile.mkdtemp(prefix="fairgv-gpu-"))
     bare_runs = None
     try:
-        machine = Machine(arguments.bundle, arguments.driver, arguments.cudart, arguments.software, sys.executable, scratch)
+        machine = Machine(arguments.bundle, arguments.driver, arguments.cudart, arguments.software, sys.executable,
+                          scratch)
         bare_runs = BareRuns(machine)
         asked = [question for question in questions(machine, bare_runs, arguments.quick)
                  if (arguments.only or "") in question.name]

@@ -91,7 +91,8 @@ STATIC = [["redirect", "numbers"], ["redirect", "numbers_no_pie"], ["redirect", 
           ["redirect", "graphs"], ["redirect", "textures", "array_2d", "pitched", "volumes"],
           ["redirect", "per_thread"], ["redirect", "linked_counter"]]
 SHARED = [["redirect", "numbers_shared"], ["redirect", "device_code_shared"],
-          *(["cudart", name] for name in ("execution", "memory", "graphs", "linked", "textures", "surfaces", "per_thread"))]
+          ["cudart", "execution"], ["cudart", "memory"], ["cudart", "graphs"], ["cudart", "linked"],
+          ["cudart", "textures"], ["cudart", "surfaces"], ["cudart", "per_thread"]]
 STRIPPED = ["redirect", "numbers_stripped"]
 
 

@@ -93,7 +93,8 @@ class OpenCl:
         command = [self.machine.program("workloads/matrixMul"), "--sync", "stream"]
         command += [] if self.machine.software else ["--kernel-us", "200"]
         programs = {f"tenant{weight}": command for weight in WEIGHTS}
-        [window] = beside_each_other(self.machine, clock, programs, [WEIGHTS], seconds, tables=self.tables, bare=self.bare)
+        [window] = beside_each_other(self.machine, clock, programs, [WEIGHTS], seconds, tables=self.tables,
+                                     bare=self.bare)
         return (f"Min-Max Ratio {window.min_max_ratio():.3f}, total {window.total:.3f} of bare, by the books "
                 + "/".join(f"{share:.3f}" for share in window.by_books))
 

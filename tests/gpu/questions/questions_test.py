@@ -93,7 +93,7 @@ class AVerdict(unittest.TestCase):
             self.fail("the tenant was started")
 
         self.assertEqual(verdict(ended("absent: no torch\n", 77), never), "absent: no torch")
-        self.assertTrue(verdict(ended(status=1, errors="no GPU\n"), never).startswith("unknown: fails without FairGV: no GPU"))
+        self.assertEqual(verdict(ended(status=1, errors="no GPU\n"), never), "unknown: fails without FairGV: no GPU")
 
     def test_names_the_failure_of_the_tenant(self):
         self.assertEqual(self.of(ended("a\n"), ended("a\n", 1, "fairgv: no\n")), "failed: fairgv: no")

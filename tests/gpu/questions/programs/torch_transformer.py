@@ -1,4 +1,4 @@
-"""A few training steps of a small transformer, in single precision and with autocast to bfloat16 (cuBLAS, attention)."""
+"""A few training steps of a small transformer, in single precision and then with autocast to bfloat16."""
 
 from common import need_torch, show_training
 
