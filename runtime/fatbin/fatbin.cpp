@@ -138,12 +138,19 @@ Result<std::string> unpack(const FatbinEntry& entry) {
   return malformed("a payload compressed in an unknown way");
 }
 
-Result<FatbinPtx> ptx_of_fatbin(std::span<const std::byte> container) {
+Result<FatbinPtx> ptx_of_fatbin(std::span<const std::byte> container, std::uint32_t capability) {
   FAIRGV_TRY(entries, read_fatbin(container));
+  const auto is_better = [capability](const FatbinEntry& entry, const FatbinEntry& than) {
+    const auto fits = [capability](const FatbinEntry& each) {
+      return capability == 0 || each.architecture <= capability;
+    };
+    if (fits(entry) != fits(than)) return fits(entry);
+    return fits(entry) ? entry.architecture > than.architecture : entry.architecture < than.architecture;
+  };
   const FatbinEntry* best = nullptr;
   for (const FatbinEntry& entry : entries.value()) {
     if (entry.kind != static_cast<std::uint16_t>(FatbinKind::ptx)) continue;
-    if (best == nullptr || entry.architecture > best->architecture) best = &entry;
+    if (best == nullptr || is_better(entry, *best)) best = &entry;
   }
   if (best == nullptr) return FatbinPtx{};
   FAIRGV_TRY(text, unpack(*best));

@@ -54,9 +54,11 @@ Result<std::vector<FatbinEntry>> read_fatbin(std::span<const std::byte> containe
 Result<std::string> unpack(const FatbinEntry& entry);
 
 struct FatbinPtx {
-  std::optional<std::string> text;  // of the highest target; nothing: there is no PTX, only machine code
+  std::optional<std::string> text;  // nothing: there is no PTX, only machine code
   std::uint32_t architecture = 0;
 };
-Result<FatbinPtx> ptx_of_fatbin(std::span<const std::byte> container);
+/// The text for a device of this compute capability (80 of 8.0; 0: unknown): that of the highest target which
+/// is not above it. Where all are above, the lowest: whether it can be used is the driver's to say.
+Result<FatbinPtx> ptx_of_fatbin(std::span<const std::byte> container, std::uint32_t capability);
 
 }  // namespace fairgv::fatbin

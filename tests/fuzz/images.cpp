@@ -70,7 +70,7 @@ void read_text(std::string_view ptx) {
 void run_images(Input input) {
   const auto bytes = std::as_bytes(input);
   if (fatbin::fatbin_bytes(bytes)) {
-    const auto ptx = fatbin::ptx_of_fatbin(bytes);
+    const auto ptx = fatbin::ptx_of_fatbin(bytes, 80);
     if (ptx && ptx->text) read_text(*ptx->text);
     return;
   }

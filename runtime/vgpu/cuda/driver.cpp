@@ -78,11 +78,9 @@ wire::cuda::DeviceFacts facts_of(const Functions& driver, CUdevice device) {
 }
 
 /// Multiprocessors times their clock in MHz; 0: the driver does not say.
-std::uint64_t speed_of(const wire::cuda::DeviceFacts& facts) {
-  const auto attribute = [&facts](CUdevice_attribute which) -> std::uint64_t {
-    const auto at = static_cast<std::size_t>(which);
-    const std::int32_t value = at < facts.attributes.size() ? facts.attributes[at] : 0;
-    return value > 0 ? static_cast<std::uint64_t>(value) : 0;
+std::uint64_t speed_of(const Device& device) {
+  const auto attribute = [&device](CUdevice_attribute which) -> std::uint64_t {
+    return static_cast<std::uint64_t>(std::max(device.attribute(which), 0));
   };
   constexpr std::uint64_t kKilohertz = 1'000;
   return attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *
@@ -90,6 +88,11 @@ std::uint64_t speed_of(const wire::cuda::DeviceFacts& facts) {
 }
 
 }  // namespace
+
+std::int32_t Device::attribute(CUdevice_attribute which) const {
+  const auto at = static_cast<std::size_t>(which);
+  return at < facts.attributes.size() ? facts.attributes[at] : 0;
+}
 
 std::string describe(const Functions& functions, CUresult code) {
   const char* text = nullptr;
@@ -156,8 +159,8 @@ wire::DeviceIndex Driver::topology_index(const Device& device, const opencl::Dri
   // By its UUID, as a direct program describes it (cuda-shim/direct/describe.cpp).
   std::string id = "uuid ";
   for (const char byte : uuid.bytes) id += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  more_devices_.push_back({"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory, std::move(id),
-                           speed_of(device.facts)});
+  more_devices_.push_back(
+      {"CUDA", device.facts.name, CL_DEVICE_TYPE_GPU, device.facts.memory, std::move(id), speed_of(device)});
   return index + static_cast<wire::DeviceIndex>(more_devices_.size() - 1);
 }
 

@@ -37,6 +37,9 @@ struct Functions {
 struct Device {
   CUdevice handle = 0;
   wire::cuda::DeviceFacts facts;
+
+  /// 0: the driver does not say.
+  std::int32_t attribute(CUdevice_attribute which) const;
 };
 
 /// Never unloaded: drivers have threads. The functions may be called from any thread, the rest by one.

@@ -14,7 +14,7 @@ bool begins_with(std::span<const std::byte> image, std::string_view magic) {
 }
 
 /// The text of an image: itself, or the one in a fatbin.
-std::variant<std::string, WholeImage> text_of(std::span<const std::byte> image) {
+std::variant<std::string, WholeImage> text_of(std::span<const std::byte> image, std::uint32_t capability) {
   const WholeImage machine_code{"its program has machine code only and no PTX"};
   if (begins_with(image,
                   "\x7f"
@@ -25,7 +25,7 @@ std::variant<std::string, WholeImage> text_of(std::span<const std::byte> image) 
     text.resize(std::strlen(text.c_str()));
     return text;
   }
-  auto ptx = fatbin::ptx_of_fatbin(image);
+  auto ptx = fatbin::ptx_of_fatbin(image, capability);
   if (!ptx) return WholeImage{"its image cannot be read: " + ptx.error().message};
   if (!ptx->text) return machine_code;
   return std::move(*ptx->text);
@@ -33,8 +33,9 @@ std::variant<std::string, WholeImage> text_of(std::span<const std::byte> image) 
 
 }  // namespace
 
-std::variant<slicing::SlicedModule, WholeImage> sliced_image(std::span<const std::byte> image) {
-  auto text = text_of(image);
+std::variant<slicing::SlicedModule, WholeImage> sliced_image(std::span<const std::byte> image,
+                                                             std::uint32_t capability) {
+  auto text = text_of(image, capability);
   if (auto* const whole = std::get_if<WholeImage>(&text)) return std::move(*whole);
   auto sliced = slicing::rewrite_for_slicing(std::get<std::string>(text));
   if (const auto* const error = std::get_if<slicing::RewriteError>(&sliced)) {

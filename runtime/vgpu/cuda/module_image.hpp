@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +18,9 @@ struct WholeImage {
   std::string why;  // a phrase for people
 };
 
-/// The image's text, rewritten; or why there is none.
-std::variant<slicing::SlicedModule, WholeImage> sliced_image(std::span<const std::byte> image);
+/// The image's text for a device of this compute capability (80 of 8.0; 0: unknown), rewritten; or why there
+/// is none.
+std::variant<slicing::SlicedModule, WholeImage> sliced_image(std::span<const std::byte> image,
+                                                             std::uint32_t capability);
 
 }  // namespace fairgv::vgpu::cuda

@@ -31,9 +31,9 @@ constexpr int kValues = 1 << 20;
   std::exit(1);
 }
 
-#define CHECK(call)                                                             \
-  do {                                                                          \
-    if (const CUresult code = (call); code != CUDA_SUCCESS) leave(#call, code); \
+#define CHECK(call)                                                                   \
+  do {                                                                                \
+    if (const CUresult result = (call); result != CUDA_SUCCESS) leave(#call, result); \
   } while (false)
 
 /// A context with memory and a kernel.

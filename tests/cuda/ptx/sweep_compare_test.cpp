@@ -67,6 +67,23 @@ void add_conversions(std::vector<Form>& forms) {
   form("cvt.sat.s8.s64 %d32, %a64;", 32, [](u64 a) { return std::clamp<i64>(i64(a), -128, 127); });
   form("cvt.sat.u32.s64 %d32, %a64;", 32, [](u64 a) { return std::clamp<i64>(i64(a), 0, 0xffffffff); });
   form("cvt.sat.s32.u64 %d32, %a64;", 32, [](u64 a) { return std::min<u64>(a, 0x7fffffff); });
+  for (const int bits : {2, 4, 8, 16}) {
+    for (const bool is_signed : {false, true}) {
+      const i64 least = is_signed ? -(i64{1} << (bits - 1)) : 0;
+      const i64 most = least + (i64{1} << bits) - 1;
+      const std::string type = (is_signed ? "s" : "u") + std::to_string(bits) + ".s32";
+      forms.push_back({bits == 16 ? "cvt.pack.sat." + type + " %d32, %a32, %b32;"
+                                  : "cvt.pack.sat." + type + ".b32 %d32, %a32, %b32, %c32;",
+                       32, [=](const Inputs& in) {
+                         const auto part = [&](u64 value) {
+                           return static_cast<u64>(std::clamp<i64>(i32(value), least, most)) &
+                                  ((u64{1} << bits) - 1);
+                         };
+                         const u64 rest = bits == 16 ? 0 : in.c << (2 * bits);
+                         return static_cast<u64>(u32(rest | part(in.a) << bits | part(in.b)));
+                       }});
+    }
+  }
   form("mov.b32 {%h0, %h1}, %a32;\nmov.b32 %d32, {%h1, %h0};", 32,
        [](u64 a) { return u32(a) << 16 | u32(a) >> 16; });
   form("mov.b64 {%h0, %h1, %h2, %h3}, %a64;\nmov.b64 %d64, {%h3, %h2, %h1, %h0};", 64,

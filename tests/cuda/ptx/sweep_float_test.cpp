@@ -332,6 +332,27 @@ TEST(PtxSweep, SinglePrecisionConvertsAsPtxSays) {
   expect_forms("from single", forms, float_inputs(fairgv::harness::printed_seed()));
 }
 
+// tf32 keeps 10 bits of the fraction. The rounded value is looked for in double precision, which holds all of
+// them.
+TEST(PtxSweep, SinglePrecisionConvertsToTf32AsPtxSays) {
+  std::vector<Form> forms;
+  const auto form = [&forms](const char* rounding, auto integral) {
+    forms.push_back(
+        {std::string("cvt.") + rounding + ".tf32.f32 %d32, %a32;", 32, [=](const Inputs& in) -> u64 {
+           const float a = single(in.a);
+           if (std::isnan(a)) return 0x7fffffff;
+           if (std::isinf(a) || a == 0) return bits_of(a);
+           // The step is that of the value's own power of two, and never below that of subnormals.
+           const int step = std::max(std::ilogb(a), -126) - 10;
+           return bits_of(static_cast<float>(std::ldexp(integral(std::ldexp(double{a}, -step)), step)));
+         }});
+  };
+  form("rna", [](double a) { return std::round(a); });
+  form("rn", [](double a) { return std::nearbyint(a); });
+  form("rz", [](double a) { return std::trunc(a); });
+  expect_forms("to tf32", forms, float_inputs(fairgv::harness::printed_seed()));
+}
+
 TEST(PtxSweep, DoublePrecisionConvertsAsPtxSays) {
   std::vector<Form> forms;
   add_all_to_integer(forms, true);

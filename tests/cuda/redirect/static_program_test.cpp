@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "tests/harness/combined_run.hpp"
-#include "tests/harness/sanitized.hpp"
 #include "tests/harness/seed.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/harness/tenancy.hpp"
@@ -21,7 +20,7 @@ const std::string kPreload = FAIRGV_PRELOAD;
 
 struct StaticProgram : ::testing::Test {
   void SetUp() override {
-    if (!FAIRGV_HAS_NVCC) GTEST_SKIP() << "nvcc is not here";
+    if (!FAIRGV_HAS_PROGRAMS) GTEST_SKIP() << "nvcc is not here, or FairGV is sanitized";
   }
 
   /// On the software driver, by hand.
@@ -136,7 +135,6 @@ TEST_F(StaticTenant, IsServedWhoeverStartsIt) {
 // Not on the software driver alone, which deadlocks, with -cudart shared, too: PoCL opens its kernels by
 // dlopen(3) while dlclose(3) waits for it.
 TEST_F(StaticTenant, LibrariesAreOpenedByThreadsWhileOthersRun) {
-  if (harness::kSanitized) GTEST_SKIP() << "the libraries' atexit() handlers are lost on sanitizers";
   const harness::TemporaryFolder folder;
   std::vector<std::string> command{FAIRGV_LOADER, "4", "shallow"};
   std::string expected = " 1 2\n";

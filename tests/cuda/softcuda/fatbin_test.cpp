@@ -62,17 +62,27 @@ std::string text_file(const std::string& name) {
 
 }  // namespace
 
-TEST(SoftCudaFatbin, HighestTargetOfAllContainersIsTaken) {
+TEST(SoftCudaFatbin, HighestTargetThatTheDeviceHasIsTakenFromAllContainers) {
   Bytes bytes = container_of("first", 75);
   const Bytes second = container_of("second", 90);
   const Bytes third = container_of("third", 80);
   bytes.insert(bytes.end(), second.begin(), second.end());
   bytes.insert(bytes.end(), third.begin(), third.end());
   bytes.resize(bytes.size() + 12);  // padding behind the last entry
-  const auto ptx = ptx_of_fatbin(bytes);
-  ASSERT_TRUE(ptx) << ptx.error().message;
-  EXPECT_EQ("second", ptx->text);
-  EXPECT_EQ(90U, ptx->architecture);
+  struct Case {
+    std::uint32_t capability;
+    const char* text;
+    std::uint32_t architecture;
+  };
+  for (const Case& each : {Case{80, "third", 80}, Case{89, "third", 80}, Case{90, "second", 90},
+                           Case{120, "second", 90}, Case{75, "first", 75}, Case{0, "second", 90},
+                           Case{70, "first", 75}}) {  // all are above it: the lowest
+    SCOPED_TRACE(each.capability);
+    const auto ptx = ptx_of_fatbin(bytes, each.capability);
+    ASSERT_TRUE(ptx) << ptx.error().message;
+    EXPECT_EQ(each.text, ptx->text);
+    EXPECT_EQ(each.architecture, ptx->architecture);
+  }
 }
 
 TEST(SoftCudaFatbin, EveryLengthIsChecked) {
@@ -133,7 +143,7 @@ TEST(SoftCudaFatbin, WhatTheToolkitPacksIsUnpacked) {
     ASSERT_EQ(1U, entries->size());
     EXPECT_EQ(kind.compression, entries->at(0).compression);
     EXPECT_EQ(75U, entries->at(0).architecture);
-    const auto found = ptx_of_fatbin(bytes);
+    const auto found = ptx_of_fatbin(bytes, 80);
     ASSERT_TRUE(found) << found.error().message;
     ASSERT_TRUE(found->text.has_value());
     // The tool drops comments or ends the text with a zero: the rest is the same.
@@ -143,8 +153,8 @@ TEST(SoftCudaFatbin, WhatTheToolkitPacksIsUnpacked) {
   const Bytes mixed = file("mixed.fatbin");
   ASSERT_TRUE(read_fatbin(mixed));
   EXPECT_EQ(2U, read_fatbin(mixed)->size());
-  EXPECT_TRUE(ptx_of_fatbin(mixed)->text.has_value());
-  const auto machine_code = ptx_of_fatbin(file("machine_code.fatbin"));
+  EXPECT_TRUE(ptx_of_fatbin(mixed, 80)->text.has_value());
+  const auto machine_code = ptx_of_fatbin(file("machine_code.fatbin"), 80);
   ASSERT_TRUE(machine_code) << machine_code.error().message;
   EXPECT_FALSE(machine_code->text.has_value());
 }
@@ -163,7 +173,7 @@ TEST(SoftCudaFatbin, RandomDamageIsAnErrorOrTextAndNeverMore) {
         const std::size_t reach = header_only ? std::min<std::size_t>(bad.size(), 100) : bad.size();
         bad[random() % reach] = static_cast<std::byte>(random());
       }
-      const auto ptx = ptx_of_fatbin(bad);
+      const auto ptx = ptx_of_fatbin(bad, 80);
       if (!ptx) {
         ++refused;
         EXPECT_EQ(0U, ptx.error().message.find("the fatbin is damaged: "));

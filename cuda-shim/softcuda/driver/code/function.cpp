@@ -70,7 +70,7 @@ CUresult Function::attribute(CUfunction_attribute which, int& value) const {
       value = static_cast<int>(module.architecture);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-      value = static_cast<int>(kComputeMajor * 10 + kComputeMinor);
+      value = static_cast<int>(kComputeCapability);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       value = static_cast<int>(largest_dynamic_shared());
@@ -125,7 +125,7 @@ CUresult Function::blocks_at_once(std::uint32_t threads, std::uint64_t dynamic_s
   if (threads > facts().largest_block) return CUDA_SUCCESS;
   const std::uint64_t warps = (threads + kWarp - 1) / kWarp;
   blocks =
-      std::min<std::uint64_t>(kBlocksPerMultiprocessor, threads_per_multiprocessor(device) / kWarp / warps);
+      std::min<std::uint64_t>(kBlocksPerMultiprocessor, kThreadsPerMultiprocessor / kWarp / warps);
   const std::uint64_t shared = rounded(info_.static_shared_bytes + dynamic_shared);
   if (shared != 0) blocks = std::min(blocks, shared_at_most(device) / shared);
   return CUDA_SUCCESS;

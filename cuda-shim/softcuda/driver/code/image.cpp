@@ -35,12 +35,12 @@ CUresult no_ptx(LoadLog& log) {
   return refuse(
       log, CUDA_ERROR_NO_BINARY_FOR_GPU,
       "the image holds machine code only, and the soft device runs PTX: compile with nvcc -gencode "
-      "arch=compute_75,code=compute_75 (or -arch=sm_75, which keeps PTX too), and without -rdc=true, whose "
+      "arch=compute_80,code=compute_80 (or -arch=sm_80, which keeps PTX too), and without -rdc=true, whose "
       "linker keeps none");
 }
 
 CUresult take_fatbin(std::span<const std::byte> container, FatbinPtx& best, LoadLog& log) {
-  auto found = ptx_of_fatbin(container);
+  auto found = ptx_of_fatbin(container, kComputeCapability);
   if (!found) return refuse(log, CUDA_ERROR_INVALID_IMAGE, found.error().message);
   FatbinPtx& ptx = found.value();
   if (!ptx.text) return CUDA_SUCCESS;

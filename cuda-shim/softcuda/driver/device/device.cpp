@@ -58,10 +58,10 @@ bool size_attribute(const DeviceFacts& facts, CUdevice_attribute which, int& val
       return true;
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
-      value = whole(std::uint64_t{threads_per_multiprocessor(facts)} * kRegistersPerThread);
+      value = whole(std::uint64_t{kThreadsPerMultiprocessor} * kRegistersPerThread);
       return true;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-      value = whole(threads_per_multiprocessor(facts));
+      value = whole(kThreadsPerMultiprocessor);
       return true;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
       value = whole(kBlocksPerMultiprocessor);
@@ -99,7 +99,7 @@ bool size_attribute(const DeviceFacts& facts, CUdevice_attribute which, int& val
   }
 }
 
-/// The largest textures and surfaces: those of compute capability 7.5. None have mipmaps. 0: the attribute is
+/// The largest textures and surfaces: those of compute capability 8.0. None have mipmaps. 0: the attribute is
 /// of another kind.
 int texture_attribute(CUdevice_attribute which) {
   switch (which) {

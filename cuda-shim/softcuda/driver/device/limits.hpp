@@ -11,9 +11,11 @@
 namespace fairgv::cuda::soft {
 
 inline constexpr std::uint32_t kWarp = 32;
-inline constexpr std::uint32_t kComputeMajor = 7;
-inline constexpr std::uint32_t kComputeMinor = 5;
-inline constexpr std::uint32_t kBlocksPerMultiprocessor = 16;
+inline constexpr std::uint32_t kComputeMajor = 8;
+inline constexpr std::uint32_t kComputeMinor = 0;
+inline constexpr std::uint32_t kComputeCapability = 10 * kComputeMajor + kComputeMinor;  // as targets say it
+inline constexpr std::uint32_t kBlocksPerMultiprocessor = 32;
+inline constexpr std::uint32_t kThreadsPerMultiprocessor = 2048;
 inline constexpr std::uint64_t kSharedWithoutAsking = 48U
                                                       << 10U;  // bytes; more takes an opt-in, as on any GPU
 inline constexpr std::uint64_t kSharedGranularity = 256;       // bytes
@@ -39,9 +41,6 @@ inline std::uint64_t shared_per_block(const DeviceFacts& facts) {
 }
 inline std::uint64_t shared_at_most(const DeviceFacts& facts) {
   return std::min<std::uint64_t>(facts.local_memory, std::uint64_t{1} << 30U);
-}
-inline std::uint32_t threads_per_multiprocessor(const DeviceFacts& facts) {
-  return std::max<std::uint32_t>(1024, largest_block(facts));
 }
 
 }  // namespace fairgv::cuda::soft

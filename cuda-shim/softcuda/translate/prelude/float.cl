@@ -97,6 +97,14 @@ static float fgv_f16_to_f32(ushort h) {
   const uint normal = (exponent == 31 ? 0x7f800000u : (exponent + 112) << 23) | fraction << 13;
   return as_float(sign | (exponent == 0 ? as_uint(tiny) : normal));
 }
+// tf32 is f32 with 10 bits of fraction; `mode` 0 is to the nearest even, 1 towards zero, 4 to the nearest with ties
+// away from zero.
+static uint fgv_f32_to_tf32(float x, int mode) {
+  const uint bits = as_uint(x);
+  if (x != x) return 0x7fffffff;
+  const uint more = mode == 1 ? 0 : mode == 4 ? 0x1000 : 0xfff + ((bits >> 13) & 1);
+  return isinf(x) ? bits : (bits + more) & 0xffffe000;
+}
 static float fgv_bf16_to_f32(ushort h) { return as_float((uint)h << 16); }
 
 static ulong fgv_pack_s64(long x, int precision, int emax, int mode) {

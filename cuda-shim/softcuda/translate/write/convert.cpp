@@ -1,5 +1,5 @@
 // PTX ISA, "cvt": every conversion among integers, f16, bf16, f32 and f64, with rounding, saturation and
-// flushing.
+// flushing; to tf32; and cvt.pack.
 #include <fmt/format.h>
 
 #include "cuda-shim/softcuda/translate/write/writer.hpp"
@@ -111,12 +111,49 @@ void pair_from_singles(Writer& w, const FlatInstruction& i, ScalarType dest) {
   w.result({ScalarType::Kind::kBits, 32}, fmt::format("(uint){} | (uint){} << 16", low, high));
 }
 
+void to_tf32(Writer& w, const FlatInstruction& i) {
+  const Source x = floating(w, i, 1, w.type(0));
+  if (x.is_double) w.refuse("this conversion is not supported");
+  const std::string value = i.has("relu") ? fmt::format("fgv_relu_f32({})", x.text) : x.text;
+  w.result({ScalarType::Kind::kBits, 32}, fmt::format("fgv_f32_to_tf32({}, {})", value, convert_rounding(i)));
+}
+
+// cvt.pack: two integers are clamped to a narrow type; behind them comes what is left of the third operand.
+void pack(Writer& w, const FlatInstruction& i) {
+  const bool has_rest = i.arguments.size() == 4;
+  const std::size_t at = i.words.size() - (has_rest ? 3 : 2);
+  const std::string& narrow = at < i.words.size() ? i.words[at] : i.name;
+  const bool is_signed = narrow.starts_with("s");
+  unsigned bits = 0;
+  for (const unsigned each : {2U, 4U, 8U, 16U}) {
+    if (narrow == (is_signed ? "s" : "u") + std::to_string(each)) bits = each;
+  }
+  if (bits == 0 || (bits == 16) == has_rest) return w.refuse("this conversion is not supported");
+  const int most = (1 << (is_signed ? bits - 1 : bits)) - 1;
+  const auto clamped = [&](std::size_t index) {
+    return fmt::format("((uint)clamp({}, {}, {}) & {:#x}u)",
+                       w.operand(index, {ScalarType::Kind::kSigned, 32}), is_signed ? -most - 1 : 0, most,
+                       (1U << bits) - 1);
+  };
+  std::string text = fmt::format("{} << {} | {}", clamped(1), bits, clamped(2));
+  if (has_rest) text += fmt::format(" | {} << {}", w.operand(3, {ScalarType::Kind::kBits, 32}), 2 * bits);
+  w.result({ScalarType::Kind::kBits, 32}, text);
+}
+
 }  // namespace
 
 bool write_convert(Writer& w, const FlatInstruction& i) {
   if (i.name != "cvt") return false;
-  if (i.has("pack") || i.has("satfinite") || i.has("rs") || i.has("scaled::n2::ue8m0")) {
+  if (i.has("pack")) {
+    pack(w, i);
+    return true;
+  }
+  if (i.has("satfinite") || i.has("rs") || i.has("scaled::n2::ue8m0")) {
     w.refuse("this conversion is not supported");
+    return true;
+  }
+  if (i.has("tf32")) {
+    to_tf32(w, i);
     return true;
   }
   const ScalarType source = w.type(0);
