@@ -103,7 +103,8 @@ Result<std::vector<Member>> members_of_archive(Bytes archive) {
 
 Result<std::vector<Bytes>> fatbins_of_object(Bytes object) {
   const auto header = read_at<Elf64_Ehdr>(object, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != ELFCLASS64)
     return damaged("object is no ELF file of 64 bits");
   const auto section_at = [&](std::uint64_t index) -> std::optional<Elf64_Shdr> {
     if (header->e_shoff > object.size()) return std::nullopt;
@@ -117,7 +118,8 @@ Result<std::vector<Bytes>> fatbins_of_object(Bytes object) {
   for (std::uint64_t index = 0; name_bytes && index < header->e_shnum; ++index) {
     const auto section = section_at(index);
     if (!section) return damaged("object's table of sections is damaged");
-    const std::string_view name = text(*name_bytes).substr(std::min<std::size_t>(section->sh_name, name_bytes->size()));
+    const std::string_view name =
+        text(*name_bytes).substr(std::min<std::size_t>(section->sh_name, name_bytes->size()));
     if (name.substr(0, name.find('\0')) != "__nv_relfatbin") continue;
     const auto bytes = section_bytes(object, *section);
     if (!bytes) return damaged("object is cut short");

@@ -169,18 +169,26 @@ class Output {
   /// Behind the variables whose addresses are among its values. Of two that point to each other one comes
   /// first.
   void variable(const Place& place) {
-    const auto* const defined = item<ModuleVariable>(place);
-    if (defined == nullptr || !written_.insert(place.symbol).second) return;
-    for (const std::string& name : place.symbol->needs) {
-      const Symbol& needed = *units_[place.unit].symbol(name);
-      const auto common = in_common_.find(name);
-      if (needed.binding == Binding::kPrivate) {
-        variable({place.unit, &needed});
-      } else if (common != in_common_.end()) {
-        variable(common->second);
+    std::vector<Place> open{place};  // chains may be long
+    while (!open.empty()) {
+      const Place at = open.back();
+      const auto* const defined = at.symbol->defined ? item<ModuleVariable>(at) : nullptr;
+      if (defined != nullptr && entered_.insert(at.symbol).second) {
+        for (const std::string& name : at.symbol->needs) open.push_back(definition(at.unit, name));
+        continue;
       }
+      open.pop_back();
+      if (defined != nullptr && written_.insert(at.symbol).second)
+        module_.items.emplace_back(ModuleVariable{{}, renamed(defined->variable, at.unit)});
     }
-    module_.items.emplace_back(ModuleVariable{{}, renamed(defined->variable, place.unit)});
+  }
+
+  /// Where a name leads, or the unit's own declaration.
+  Place definition(std::size_t unit, const std::string& name) const {
+    const Symbol& symbol = *units_[unit].symbol(name);
+    const auto common = in_common_.find(name);
+    return symbol.binding == Binding::kPrivate || common == in_common_.end() ? Place{unit, &symbol}
+                                                                             : common->second;
   }
 
   void body(const Place& place) {
@@ -205,6 +213,7 @@ class Output {
   const std::map<std::string, std::uint64_t>& alignments_;
   std::vector<std::map<std::string, std::string>> new_names_;  // by unit
   std::map<std::string, Place> in_common_;                     // definitions that all units know
+  std::set<const Symbol*> entered_;                            // variables
   std::set<const Symbol*> written_;
   Module module_;
 };

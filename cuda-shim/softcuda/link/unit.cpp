@@ -73,7 +73,8 @@ void add(Unit& unit, Symbol symbol, std::size_t item) {
 void read_aliases(Unit& unit) {
   for (const auto& item : unit.module.items) {
     const auto* parsed = std::get_if<ModuleDirective>(&item);
-    if (parsed == nullptr || parsed->directive.name != "alias" || parsed->directive.words.size() < 3) continue;
+    if (parsed == nullptr || parsed->directive.name != "alias" || parsed->directive.words.size() < 3)
+      continue;
     const auto found = unit.symbols.find(parsed->directive.words[0]);
     if (found == unit.symbols.end() || found->second.defined) continue;
     Symbol& alias = found->second;
