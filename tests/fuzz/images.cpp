@@ -56,17 +56,17 @@ std::string container(std::string payload) {
 
 /// With a text that has the same names, and with one that it may need.
 void link_text(std::string_view ptx) {
-  using softcuda::link::Extent;
+  using softcuda::link::Inclusion;
   softcuda::link::Linker linker;
-  const auto add = [&linker](std::string_view unit, Extent extent) {
+  const auto add = [&linker](std::string_view unit, Inclusion inclusion) {
     auto parsed = slicing::ptx::parse(unit);
     if (auto* const module = std::get_if<slicing::ptx::Module>(&parsed))
-      (void)linker.add(softcuda::link::make_unit("unit", std::move(*module), extent));
+      (void)linker.add(softcuda::link::make_unit("unit", std::move(*module), inclusion));
   };
-  add(ptx, Extent::kWhole);
-  add(text(), Extent::kWhole);
-  add(ptx, Extent::kMember);
-  add(text(), Extent::kMember);
+  add(ptx, Inclusion::kWhole);
+  add(text(), Inclusion::kWhole);
+  add(ptx, Inclusion::kMember);
+  add(text(), Inclusion::kMember);
   softcuda::link::Messages errors;
   const slicing::ptx::Module module = linker.link(errors);
   if (errors.empty()) (void)slicing::ptx::print(module);

@@ -39,7 +39,7 @@ bool same_prototype(const Shape& one, const Shape& other) {
 }  // namespace
 
 Messages Linker::add(Unit unit) {
-  if (unit.extent == Extent::kWhole) return take(std::move(unit));
+  if (unit.inclusion == Inclusion::kWhole) return take(std::move(unit));
   members_.push_back(std::move(unit));
   return {};
 }
@@ -113,7 +113,7 @@ Selection Linker::select() const {
     if (seen.emplace(place.unit, place.symbol).second) open.push_back(place);
   };
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (units_[unit].extent == Extent::kReached) continue;
+    if (units_[unit].inclusion == Inclusion::kReached) continue;
     for (const auto& [name, symbol] : units_[unit].symbols) {
       if (is_chosen({unit, &symbol})) reach({unit, &symbol});
     }

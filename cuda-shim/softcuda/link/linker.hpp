@@ -31,7 +31,7 @@ struct Place {
 /// What becomes part of the result, in the order of units and of their texts.
 struct Selection {
   std::vector<Place> definitions;
-  std::map<std::string, Place> declarations;  // functions of the driver, and memory that a launch sizes
+  std::map<std::string, Place> declarations;     // functions of the driver, and memory that a launch sizes
   std::map<std::string, std::size_t> undefined;  // names, and the unit that needs each
 };
 

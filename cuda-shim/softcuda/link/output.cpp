@@ -83,7 +83,7 @@ class Output {
       const std::pair version(unit.module.version_major, unit.module.version_minor);
       if (version > std::pair(module_.version_major, module_.version_minor))
         std::tie(module_.version_major, module_.version_minor) = version;
-      if (unit.extent != Extent::kReached) add_target(unit.module, module_.targets);
+      if (unit.inclusion != Inclusion::kReached) add_target(unit.module, module_.targets);
     }
     if (module_.targets.empty()) module_.targets.emplace_back("sm_75");  // nothing is in it
     if (module_.version_major == 0) module_.version_major = 8;

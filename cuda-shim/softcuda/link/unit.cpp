@@ -112,8 +112,8 @@ const Symbol* Unit::symbol(std::string_view symbol_name) const {
   return found != symbols.end() ? &found->second : nullptr;
 }
 
-Unit make_unit(std::string name, Module module, Extent extent) {
-  Unit unit{std::move(name), extent, std::move(module), {}};
+Unit make_unit(std::string name, Module module, Inclusion inclusion) {
+  Unit unit{std::move(name), inclusion, std::move(module), {}};
   for (std::size_t at = 0; at < unit.module.items.size(); ++at) {
     const auto& item = unit.module.items[at];
     if (const auto* function = std::get_if<Function>(&item)) {
@@ -124,7 +124,7 @@ Unit make_unit(std::string name, Module module, Extent extent) {
   }
   read_aliases(unit);
   read_needs(unit);
-  if (is_device_runtime(unit)) unit.extent = Extent::kReached;
+  if (is_device_runtime(unit)) unit.inclusion = Inclusion::kReached;
   return unit;
 }
 

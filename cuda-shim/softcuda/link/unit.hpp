@@ -32,10 +32,10 @@ struct Symbol {
   bool external = false;  // .extern, and no definition in the unit
   Shape shape;
   std::uint64_t alignment = 1;
-  std::size_t item = 0;                   // of the module's: the definition, or else a declaration
-  bool defined = false;                   // here
-  std::optional<std::string> alias_of;    // a function's second name (.alias)
-  std::set<std::string> needs;            // names of the unit that it mentions
+  std::size_t item = 0;                 // of the module's: the definition, or else a declaration
+  bool defined = false;                 // here
+  std::optional<std::string> alias_of;  // a function's second name (.alias)
+  std::set<std::string> needs;          // names of the unit that it mentions
 
   bool is_function() const { return shape.space == "func" || shape.space == "entry"; }
   /// `.extern .shared` memory of the size that a launch says. It has no definition anywhere.
@@ -43,7 +43,7 @@ struct Symbol {
 };
 
 /// How much of a unit becomes part of the result.
-enum class Extent {
+enum class Inclusion {
   kWhole,    // all, as of an input that is named by itself
   kMember,   // all, if another unit needs one of its names: a library's member
   kReached,  // what other units need: the toolkit's device runtime, with its many kernels
@@ -51,7 +51,7 @@ enum class Extent {
 
 struct Unit {
   std::string name;  // for messages
-  Extent extent = Extent::kWhole;
+  Inclusion inclusion = Inclusion::kWhole;
   slicing::ptx::Module module;
   std::map<std::string, Symbol, std::less<>> symbols;
 
@@ -59,7 +59,7 @@ struct Unit {
   const Symbol* symbol(std::string_view symbol_name) const;
 };
 
-/// `extent` gives way to kReached for the device runtime (libcudadevrt.a).
-Unit make_unit(std::string name, slicing::ptx::Module module, Extent extent);
+/// `inclusion` gives way to kReached for the device runtime (libcudadevrt.a).
+Unit make_unit(std::string name, slicing::ptx::Module module, Inclusion inclusion);
 
 }  // namespace fairgv::softcuda::link

@@ -1,5 +1,5 @@
-// Linking PTX: which names meet, which are kept apart, and what is refused. nvlink 13.0 gives the same answers
-// on what ptxas makes of these texts.
+// Linking PTX: which names meet, which are kept apart, and what is refused. nvlink 13.0 gives the same
+// answers on what ptxas makes of these texts.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 struct Text {
   std::string body;
-  Extent extent = Extent::kWhole;
+  Inclusion inclusion = Inclusion::kWhole;
   std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
 };
 
@@ -32,7 +32,7 @@ Unit unit_of(const std::string& name, const Text& text) {
   if (const auto* error = std::get_if<slicing::ptx::ParseError>(&parsed))
     ADD_FAILURE() << "line " << error->line << ": " << error->message;
   auto* const module = std::get_if<slicing::ptx::Module>(&parsed);
-  return make_unit(name, module != nullptr ? std::move(*module) : slicing::ptx::Module{}, text.extent);
+  return make_unit(name, module != nullptr ? std::move(*module) : slicing::ptx::Module{}, text.inclusion);
 }
 
 /// Units called a, b, c, ...
@@ -90,8 +90,7 @@ constexpr const char* kDefinesF =
 constexpr const char* kEmptyKernel = ".visible .entry empty() { ret; }\n";
 
 TEST(PtxLink, NamesOfOtherUnitsAreFoundInEitherOrder) {
-  for (const Linked& linked :
-       {Linked({{kCallsF}, {kDefinesF}}), Linked({{kDefinesF}, {kCallsF}})}) {
+  for (const Linked& linked : {Linked({{kCallsF}, {kDefinesF}}), Linked({{kDefinesF}, {kCallsF}})}) {
     expect_valid(linked);
     EXPECT_EQ(linked.count(".extern"), 0);
     EXPECT_EQ(linked.count("v = 5"), 1);
@@ -105,8 +104,10 @@ TEST(PtxLink, WhatNothingDefinesIsNamed) {
   // Only what is used counts.
   expect_valid(Linked({{".extern .func f();\n.extern .global .u32 v;\n" + std::string(kEmptyKernel)}}));
   // Declared without .extern.
-  EXPECT_EQ(Linked({{".func f();\n.visible .entry k() { call f, (); ret; }"}, {".visible .func f() { ret; }"}}).error(),
-            "Undefined reference to 'f' in 'a'");
+  EXPECT_EQ(
+      Linked({{".func f();\n.visible .entry k() { call f, (); ret; }"}, {".visible .func f() { ret; }"}})
+          .error(),
+      "Undefined reference to 'f' in 'a'");
 }
 
 TEST(PtxLink, TwoDefinitionsOfOneNameAreRefused) {
@@ -119,8 +120,9 @@ TEST(PtxLink, TwoDefinitionsOfOneNameAreRefused) {
 }
 
 TEST(PtxLink, AStrongDefinitionCountsMoreThanAWeakOne) {
-  const std::string reads = ".extern .global .u32 v;\n.visible .entry k(.param .u64 p) { .reg .u32 %r<2>; "
-                            "ld.global.u32 %r1, [v]; st.global.u32 [v], %r1; ret; }\n";
+  const std::string reads =
+      ".extern .global .u32 v;\n.visible .entry k(.param .u64 p) { .reg .u32 %r<2>; "
+      "ld.global.u32 %r1, [v]; st.global.u32 [v], %r1; ret; }\n";
   for (const Linked& linked :
        {Linked({{reads}, {".weak .global .u32 v = 1;"}, {".visible .global .u32 v = 2;"}}),
         Linked({{reads}, {".visible .global .u32 v = 2;"}, {".weak .global .u32 v = 1;"}})}) {
@@ -147,7 +149,8 @@ TEST(PtxLink, CommonMemoryIsOneOfTheLargestSizeAndAlignment) {
   expect_valid(linked);
   EXPECT_EQ(linked.count("c["), 1) << linked.text;
   EXPECT_TRUE(linked.has(".align 16 .b8 c[20]")) << linked.text;
-  const Linked defined({{".common .global .u32 c;" + std::string(kEmptyKernel)}, {".visible .global .u32 c = 3;"}});
+  const Linked defined(
+      {{".common .global .u32 c;" + std::string(kEmptyKernel)}, {".visible .global .u32 c = 3;"}});
   EXPECT_TRUE(defined.has("c = 3")) << defined.text;
   EXPECT_FALSE(defined.has(".common")) << defined.text;
 }
@@ -165,7 +168,8 @@ TEST(PtxLink, UnitsThatDisagreeAreRefused) {
   EXPECT_EQ(Linked({{".weak .func f(.param .b32 a) { ret; }"}, {".weak .func f() { ret; }"}}).error(),
             "Prototype doesn't match for 'f' in 'b', first specified in 'a'");
   // An array whose size is not said agrees with every size.
-  expect_valid(Linked({{".extern .global .u32 v[];" + reads}, {".visible .global .u32 v[4] = {1, 2, 3, 4};"}}));
+  expect_valid(
+      Linked({{".extern .global .u32 v[];" + reads}, {".visible .global .u32 v[4] = {1, 2, 3, 4};"}}));
 }
 
 TEST(PtxLink, PrivateNamesAreKeptApart) {
@@ -192,11 +196,13 @@ TEST(PtxLink, PrivateNamesAreKeptApart) {
 TEST(PtxLink, NamesThatFunctionsDeclareThemselvesAreNotTheModules) {
   const std::string text =
       ".global .u32 a = 1;\n.visible .entry NAME(.param .u32 b) { .reg .u32 a; .reg .pred p; "
-      "ld.param.u32 a, [b]; c: setp.eq.u32 p, a, 0; @p bra c; { .shared .u32 d; st.shared.u32 [d], a; } ret; }\n"
+      "ld.param.u32 a, [b]; c: setp.eq.u32 p, a, 0; @p bra c; { .shared .u32 d; st.shared.u32 [d], a; } ret; "
+      "}\n"
       ".global .u32 b = 2;\n.global .u32 c = 3;\n.global .u32 d = 4;\n";
   std::string other = text;
   std::string one = text;
-  const Linked linked({{one.replace(one.find("NAME"), 4, "k1")}, {other.replace(other.find("NAME"), 4, "k2")}});
+  const Linked linked(
+      {{one.replace(one.find("NAME"), 4, "k1")}, {other.replace(other.find("NAME"), 4, "k2")}});
   expect_valid(linked);
   EXPECT_EQ(linked.count("ld.param.u32 a, [b];"), 2) << linked.text;
   EXPECT_EQ(linked.count("bra c;"), 2) << linked.text;
@@ -228,16 +234,17 @@ TEST(PtxLink, FunctionsOfTheDriverStayDeclared) {
 }
 
 TEST(PtxLink, MembersOfLibrariesComeInWhenTheyAreNeeded) {
-  const Text member{kDefinesF, Extent::kMember};
-  const Text other{".visible .global .u32 w = 9;\n.visible .entry of_other() { ret; }", Extent::kMember};
+  const Text member{kDefinesF, Inclusion::kMember};
+  const Text other{".visible .global .u32 w = 9;\n.visible .entry of_other() { ret; }", Inclusion::kMember};
   const Linked linked({{kCallsF}, other, member});
   expect_valid(linked);
   EXPECT_FALSE(linked.has("w = 9")) << linked.text;
   // Members need members, also earlier ones; a second one of the same name stays out.
-  const Text needs_other{".extern .global .u32 w;\n.visible .global .u32 v = 5;\n"
-                         ".visible .func (.param .b32 r) f(.param .b32 x) { .reg .u32 %r<2>; "
-                         "ld.global.u32 %r1, [w]; st.param.b32 [r], %r1; ret; }",
-                         Extent::kMember};
+  const Text needs_other{
+      ".extern .global .u32 w;\n.visible .global .u32 v = 5;\n"
+      ".visible .func (.param .b32 r) f(.param .b32 x) { .reg .u32 %r<2>; "
+      "ld.global.u32 %r1, [w]; st.param.b32 [r], %r1; ret; }",
+      Inclusion::kMember};
   const Linked chain({{kCallsF}, other, needs_other, member});
   expect_valid(chain);
   EXPECT_TRUE(chain.has("w = 9")) << chain.text;
@@ -247,9 +254,10 @@ TEST(PtxLink, MembersOfLibrariesComeInWhenTheyAreNeeded) {
 
 TEST(PtxLink, OfTheDeviceRuntimeComesInWhatIsReached) {
   const std::string runtime =
-      ".func helper() { ret; }\n.visible .func (.param .b32 r) cudaGetDevice(.param .b64 p) { call helper, (); ret; }\n"
+      ".func helper() { ret; }\n.visible .func (.param .b32 r) cudaGetDevice(.param .b64 p) { call helper, "
+      "(); ret; }\n"
       ".visible .func (.param .b64 r) cudaGetParameterBufferV2() { ret; }\n.entry memset_kernel() { ret; }\n";
-  const Text unit{runtime, Extent::kWhole, ".version 9.0\n.target sm_121\n.address_size 64\n"};
+  const Text unit{runtime, Inclusion::kWhole, ".version 9.0\n.target sm_121\n.address_size 64\n"};
   const Linked without({{kEmptyKernel}, unit});
   expect_valid(without);
   EXPECT_EQ(without.count(".func"), 0) << without.text;
@@ -269,11 +277,11 @@ TEST(PtxLink, VersionAndTargetAreTheHighest) {
   const auto head = [](const char* version, const char* target) {
     return std::string(".version ") + version + "\n.target " + target + "\n.address_size 64\n";
   };
-  const Linked linked({{kEmptyKernel, Extent::kWhole, head("7.8", "sm_75, debug")},
-                       {"", Extent::kWhole, head("8.1", "sm_70, texmode_independent")},
-                       {"", Extent::kWhole, head("8.0", "sm_90")}});
+  const Linked linked({{kEmptyKernel, Inclusion::kWhole, head("7.8", "sm_75, debug")},
+                       {"", Inclusion::kWhole, head("8.1", "sm_70, texmode_independent")},
+                       {"", Inclusion::kWhole, head("8.0", "sm_90")}});
   EXPECT_TRUE(linked.has(".version 8.1\n.target sm_90, texmode_independent\n")) << linked.text;
-  EXPECT_EQ(Linked({{"", Extent::kWhole, ".version 6.0\n.target sm_50\n.address_size 32\n"}}).error(),
+  EXPECT_EQ(Linked({{"", Inclusion::kWhole, ".version 6.0\n.target sm_50\n.address_size 32\n"}}).error(),
             "'a' has addresses of 32 bits: only 64-bit modules are supported");
 }
 
@@ -287,9 +295,10 @@ TEST(PtxLink, DebugInformationIsLeftOut) {
 }
 
 TEST(PtxLink, AddressesInInitialValuesMeetToo) {
-  const Linked linked({{".extern .func f();\n.extern .global .u64 b;\n.visible .global .u64 a[2] = {generic(b), f};\n"
-                        ".visible .entry k() { .reg .b64 %d<2>; ld.global.u64 %d1, [a]; ret; }"},
-                       {".visible .func f() { ret; }\n.visible .global .u64 b = 7;\n"}});
+  const Linked linked(
+      {{".extern .func f();\n.extern .global .u64 b;\n.visible .global .u64 a[2] = {generic(b), f};\n"
+        ".visible .entry k() { .reg .b64 %d<2>; ld.global.u64 %d1, [a]; ret; }"},
+       {".visible .func f() { ret; }\n.visible .global .u64 b = 7;\n"}});
   expect_valid(linked);
   EXPECT_LT(linked.text.find("b = 7"), linked.text.find("a[2]")) << linked.text;
 }
@@ -301,11 +310,12 @@ TEST(PtxLink, CallTablesAndAliasesNameFunctionsOfTheirUnit) {
       "call %d1, (), t; ret; }\n";
   const auto named = [&text](const std::string& name) {
     std::string copy = text;
-    for (std::size_t at = copy.find("NAME"); at != std::string::npos; at = copy.find("NAME")) copy.replace(at, 4, name);
+    for (std::size_t at = copy.find("NAME"); at != std::string::npos; at = copy.find("NAME"))
+      copy.replace(at, 4, name);
     return copy;
   };
-  const Linked linked({{named("x")}, {named("y")},
-                       {".extern .func y1();\n.visible .entry z() { call y1, (); ret; }"}});
+  const Linked linked(
+      {{named("x")}, {named("y")}, {".extern .func y1();\n.visible .entry z() { call y1, (); ret; }"}});
   ASSERT_EQ(linked.error(), "");
   EXPECT_TRUE(linked.has(".calltargets f , g")) << linked.text;
   EXPECT_TRUE(linked.has(".calltargets f$2 , g$2")) << linked.text;
@@ -316,7 +326,8 @@ TEST(PtxLink, CallTablesAndAliasesNameFunctionsOfTheirUnit) {
 TEST(PtxLink, ARefusedUnitIsLeftOut) {
   Linker linker;
   EXPECT_TRUE(linker.add(unit_of("a", {kEmptyKernel})).empty());
-  EXPECT_FALSE(linker.add(unit_of("b", {kEmptyKernel + std::string(".visible .global .u32 v = 1;")})).empty());
+  EXPECT_FALSE(
+      linker.add(unit_of("b", {kEmptyKernel + std::string(".visible .global .u32 v = 1;")})).empty());
   Messages errors;
   EXPECT_EQ(print(linker.link(errors)).find(" v "), std::string::npos);
   EXPECT_TRUE(errors.empty());

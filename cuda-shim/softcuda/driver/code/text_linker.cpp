@@ -16,7 +16,7 @@
 namespace fairgv::cuda::soft {
 namespace {
 
-using softcuda::link::Extent;
+using softcuda::link::Inclusion;
 using softcuda::link::Messages;
 
 bool is_elf(ImageBytes bytes) {
@@ -49,56 +49,58 @@ CUresult TextLinker::add(CUjitInputType type, ImageBytes input, const std::strin
       if (is_elf(input)) return refuse(log, CUDA_ERROR_NO_BINARY_FOR_GPU, name, kMachineCode);
       [[fallthrough]];  // compilers hand out PTX in place of machine code (cuda-shim/jit)
     case CU_JIT_INPUT_PTX:
-      code = add_text(without_padding(input), name, Extent::kWhole, log);
+      code = add_text(without_padding(input), name, Inclusion::kWhole, log);
       break;
     case CU_JIT_INPUT_FATBINARY:
-      code = add_fatbin(input, name, Extent::kWhole, log);
+      code = add_fatbin(input, name, Inclusion::kWhole, log);
       break;
     case CU_JIT_INPUT_OBJECT:
-      code = is_elf(input) ? add_object(input, name, Extent::kWhole, log)
-                           : add_fatbin(input, name, Extent::kWhole, log);
+      code = is_elf(input) ? add_object(input, name, Inclusion::kWhole, log)
+                           : add_fatbin(input, name, Inclusion::kWhole, log);
       break;
     case CU_JIT_INPUT_LIBRARY:
       code = add_library(input, name, log);
       break;
     default:
-      return refuse(log,
-                    type < 0 || type >= CU_JIT_NUM_INPUT_TYPES ? CUDA_ERROR_INVALID_VALUE
-                                                               : CUDA_ERROR_NOT_SUPPORTED,
-                    name, "inputs of this type cannot be linked on the soft device");
+      return refuse(
+          log,
+          type < 0 || type >= CU_JIT_NUM_INPUT_TYPES ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED,
+          name, "inputs of this type cannot be linked on the soft device");
   }
   if (code == CUDA_SUCCESS) ++inputs_;
   return code;
 }
 
-CUresult TextLinker::add_text(std::string text, const std::string& name, Extent extent, LoadLog& log) {
+CUresult TextLinker::add_text(std::string text, const std::string& name, Inclusion inclusion, LoadLog& log) {
   auto parsed = slicing::ptx::parse(text);
   if (const auto* error = std::get_if<slicing::ptx::ParseError>(&parsed)) {
     return refuse(log, CUDA_ERROR_INVALID_PTX, name,
                   "PTX line " + std::to_string(error->line) + ": " + error->message);
   }
   const Messages messages = linker_.add(
-      softcuda::link::make_unit(name, std::move(std::get<slicing::ptx::Module>(parsed)), extent));
+      softcuda::link::make_unit(name, std::move(std::get<slicing::ptx::Module>(parsed)), inclusion));
   if (!messages.empty()) return refuse(log, messages);
   if (++texts_ == 1) first_text_ = std::move(text);
   return CUDA_SUCCESS;
 }
 
-CUresult TextLinker::add_fatbin(ImageBytes fatbin, const std::string& name, Extent extent, LoadLog& log) {
+CUresult TextLinker::add_fatbin(ImageBytes fatbin, const std::string& name, Inclusion inclusion,
+                                LoadLog& log) {
   const auto entries = fatbin::read_fatbin(fatbin);
   if (!entries) return refuse(log, CUDA_ERROR_INVALID_IMAGE, name, entries.error().message);
   if (entries.value().empty()) return CUDA_SUCCESS;
   auto found = fatbin::ptx_of_fatbin(fatbin, kComputeCapability);
   if (!found) return refuse(log, CUDA_ERROR_INVALID_IMAGE, name, found.error().message);
   if (!found.value().text) return refuse(log, CUDA_ERROR_NO_BINARY_FOR_GPU, name, kMachineCode);
-  return add_text(std::move(*found.value().text), name, extent, log);
+  return add_text(std::move(*found.value().text), name, inclusion, log);
 }
 
-CUresult TextLinker::add_object(ImageBytes object, const std::string& name, Extent extent, LoadLog& log) {
+CUresult TextLinker::add_object(ImageBytes object, const std::string& name, Inclusion inclusion,
+                                LoadLog& log) {
   const auto fatbins = softcuda::link::fatbins_of_object(object);
   if (!fatbins) return refuse(log, CUDA_ERROR_INVALID_IMAGE, name, fatbins.error().message);
   for (const ImageBytes each : fatbins.value()) {
-    const CUresult code = add_fatbin(each, name, extent, log);
+    const CUresult code = add_fatbin(each, name, inclusion, log);
     if (code != CUDA_SUCCESS) return code;
   }
   return CUDA_SUCCESS;
@@ -111,7 +113,7 @@ CUresult TextLinker::add_library(ImageBytes archive, const std::string& name, Lo
     if (!is_elf(member.bytes)) continue;
     const std::string member_name = name + ":" + member.name;
     LoadLog of_member;
-    const CUresult code = add_object(member.bytes, member_name, Extent::kMember, of_member);
+    const CUresult code = add_object(member.bytes, member_name, Inclusion::kMember, of_member);
     // It is missed only if something needs it.
     if (code == CUDA_ERROR_NO_BINARY_FOR_GPU) {
       linker_.add_remark(std::move(of_member.error));

@@ -14,10 +14,9 @@ namespace fairgv::cuda::soft {
 using ImageBytes = std::span<const std::byte>;
 
 /// For one thread at a time. Errors have a line for each name in the log:
-///   CUDA_ERROR_INVALID_SOURCE      names that are defined twice, undefined or disagree, as on NVIDIA's driver
-///   CUDA_ERROR_INVALID_PTX         a text that is no PTX
-///   CUDA_ERROR_INVALID_IMAGE       a damaged container
-///   CUDA_ERROR_NO_BINARY_FOR_GPU   machine code, and no PTX
+///   CUDA_ERROR_INVALID_SOURCE      names that are defined twice, undefined or disagree, as on NVIDIA's
+///   driver CUDA_ERROR_INVALID_PTX         a text that is no PTX CUDA_ERROR_INVALID_IMAGE       a damaged
+///   container CUDA_ERROR_NO_BINARY_FOR_GPU   machine code, and no PTX
 class TextLinker {
  public:
   /// Nothing stays of an input that is refused. `name`: of the input, in messages.
@@ -28,9 +27,12 @@ class TextLinker {
   CUresult link(std::string& ptx, LoadLog& log);
 
  private:
-  CUresult add_text(std::string text, const std::string& name, softcuda::link::Extent extent, LoadLog& log);
-  CUresult add_fatbin(ImageBytes fatbin, const std::string& name, softcuda::link::Extent extent, LoadLog& log);
-  CUresult add_object(ImageBytes object, const std::string& name, softcuda::link::Extent extent, LoadLog& log);
+  CUresult add_text(std::string text, const std::string& name, softcuda::link::Inclusion inclusion,
+                    LoadLog& log);
+  CUresult add_fatbin(ImageBytes fatbin, const std::string& name, softcuda::link::Inclusion inclusion,
+                      LoadLog& log);
+  CUresult add_object(ImageBytes object, const std::string& name, softcuda::link::Inclusion inclusion,
+                      LoadLog& log);
   CUresult add_library(ImageBytes archive, const std::string& name, LoadLog& log);
 
   softcuda::link::Linker linker_;
