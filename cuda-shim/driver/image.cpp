@@ -23,7 +23,7 @@ struct Wrapper {
   std::uint32_t magic;
   std::uint32_t version;  // 1; 2: linked, with further fatbins
   const void* data;
-  const void* const* more;  // version 2: fatbins, up to a null
+  const void* const* more;  // version 2: the fatbins of the units, up to a null
 };
 
 CUresult refuse(LoadLog& log, std::string reason) {
@@ -59,17 +59,20 @@ CUresult append_fatbin(const void* data, std::vector<std::byte>& bytes, LoadLog&
   return CUDA_SUCCESS;
 }
 
-CUresult append_wrapped(const void* image, std::vector<std::byte>& bytes, LoadLog& log) {
+CUresult append_wrapped(const void* image, ImageBytes& bytes, LoadLog& log) {
   Wrapper wrapper{};
   std::memcpy(&wrapper, image, sizeof wrapper);
   if (wrapper.version != 1 && wrapper.version != 2) {
     return refuse(log, "a fatbin wrapper of version " + std::to_string(wrapper.version) + " is not known");
   }
-  // Beside the linked image, a linked program has its inputs, for linkers that start anew.
-  if (wrapper.data != nullptr) return append_fatbin(wrapper.data, bytes, log);
-  if (wrapper.version == 2 && wrapper.more != nullptr && *wrapper.more != nullptr)
-    return append_fatbin(*wrapper.more, bytes, log);
-  return refuse(log, "the wrapper leads to no fatbin");
+  if (wrapper.version == 2 && wrapper.more != nullptr) {
+    for (const void* const* unit = wrapper.more; *unit != nullptr; ++unit) {
+      const CUresult code = append_fatbin(*unit, bytes.units.emplace_back(), log);
+      if (code != CUDA_SUCCESS) return code;
+    }
+  }
+  if (wrapper.data != nullptr) return append_fatbin(wrapper.data, bytes.image, log);
+  return bytes.units.empty() ? refuse(log, "the wrapper leads to no fatbin") : CUDA_SUCCESS;
 }
 
 bool contains(std::span<const std::byte> bytes, std::string_view word) {
@@ -107,11 +110,12 @@ std::optional<std::uint64_t> elf_bytes(const std::byte* begin, std::optional<std
   return end;
 }
 
-CUresult bytes_of_image(const void* image, std::optional<std::uint64_t> size, std::vector<std::byte>& bytes,
+CUresult bytes_of_image(const void* image, std::optional<std::uint64_t> size, ImageBytes& taken,
                         LoadLog& log) {
-  bytes.clear();
+  taken = {};
+  std::vector<std::byte>& bytes = taken.image;
   if (!size && starts_with(image, size, text_of(kFatbinWrapperMagic)))
-    return append_wrapped(image, bytes, log);
+    return append_wrapped(image, taken, log);
   if (starts_with(image, size, text_of(kFatbinMagic))) {
     if (!size) return append_fatbin(image, bytes, log);
     append(bytes, image, *size);

@@ -13,10 +13,16 @@
 
 namespace fairgv::cuda::remote {
 
-/// The bytes of an argument of cuModuleLoadData, as the worker gets them: a fatbin, machine code (ELF), or
-/// PTX without its final 0. For a linked program's wrapper, the linked image. `size`: the size if it is
-/// known; nothing beyond it is read. CUDA_ERROR_INVALID_IMAGE: the image is damaged, and `log` says how.
-CUresult bytes_of_image(const void* image, std::optional<std::uint64_t> size, std::vector<std::byte>& bytes,
+/// What an argument of cuModuleLoadData says.
+struct ImageBytes {
+  std::vector<std::byte> image;  // a fatbin, machine code (ELF), or PTX without its final 0
+  /// The fatbins of the units of a linked program (nvcc -rdc=true), of which `image` is the linked code.
+  std::vector<std::vector<std::byte>> units;
+};
+
+/// As the worker gets them. `size`: the size if it is known; nothing beyond it is read.
+/// CUDA_ERROR_INVALID_IMAGE: the image is damaged, and `log` says how.
+CUresult bytes_of_image(const void* image, std::optional<std::uint64_t> size, ImageBytes& bytes,
                         LoadLog& log);
 
 /// Size of the ELF file that starts at `begin`, in bytes, from its headers. Nothing: not an ELF file of 64

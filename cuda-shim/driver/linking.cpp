@@ -22,29 +22,35 @@ CUresult Linking::add(CUjitInputType type, const void* data, std::size_t size, c
   return CUDA_SUCCESS;
 }
 
-/// Called with the lock: no other thread may use the linking meanwhile.
-CUresult Linking::link() {
-  Connection& connection = group_->connection();
+std::optional<wire::cuda::LinkedReply> link_by_worker(const std::shared_ptr<StreamGroup>& group,
+                                                      std::vector<wire::cuda::LinkInput> inputs,
+                                                      const std::vector<JitNumber>& numbers) {
+  Connection& connection = group->connection();
   std::vector<wire::cuda::JitOption> options;
-  for (const JitNumber& number : options_.numbers) {
+  for (const JitNumber& number : numbers) {
     options.push_back({static_cast<std::uint32_t>(number.option), 0, number.value});
   }
   const wire::ObjectId id = connection.session().new_object();
   const Operation linked(connection, connection.new_event());
   wire::cuda::Link call;
   call.id = id;
-  call.context = group_->context();
+  call.context = group->context();
   call.completion = linked.event();
-  call.inputs = inputs_;
+  call.inputs = std::move(inputs);
   call.options = options;
-  if (!connection.send(call)) {
-    const CUresult fault = connection.fault();
+  if (!connection.send(call)) return std::nullopt;
+  const WorkersObject result(group, id);
+  linked.wait();
+  return connection.call(wire::cuda::GetLinked{id});
+}
+
+/// Called with the lock: no other thread may use the linking meanwhile.
+CUresult Linking::link() {
+  auto reply = link_by_worker(group_, inputs_, options_.numbers);
+  if (!reply) {
+    const CUresult fault = group_->fault();
     return fault == CUDA_SUCCESS ? CUDA_ERROR_OUT_OF_MEMORY : fault;
   }
-  const WorkersObject result(group_, id);
-  linked.wait();
-  auto reply = connection.call(wire::cuda::GetLinked{id});
-  if (!reply) return connection.fault();
   const auto code = static_cast<CUresult>(reply->code);
   tell({reply->error_log, reply->info_log}, options_, code);
   if (code == CUDA_SUCCESS) image_ = std::move(reply->image);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,11 @@
 #include "runtime/wire/cuda_calls.hpp"
 
 namespace fairgv::cuda::remote {
+
+/// Has the worker link, and waits for it. Nothing: the call cannot be sent, or the session is lost.
+std::optional<wire::cuda::LinkedReply> link_by_worker(const std::shared_ptr<StreamGroup>& group,
+                                                      std::vector<wire::cuda::LinkInput> inputs,
+                                                      const std::vector<JitNumber>& options);
 
 class Linking final : public cuda::Linking {
  public:

@@ -6,6 +6,7 @@
 #include "cuda-shim/api/driver.hpp"
 #include "cuda-shim/driver/engine.hpp"
 #include "cuda-shim/driver/image.hpp"
+#include "cuda-shim/driver/linking.hpp"
 
 namespace fairgv::cuda::remote {
 
@@ -15,7 +16,9 @@ std::shared_ptr<cuda::Image> Engine::load_image(const void* image, std::optional
   code = bytes_of_image(image, size, loaded->bytes, log);
   if (code != CUDA_SUCCESS) return nullptr;
   loaded->options = options.numbers;
-  loaded->prints = may_print(loaded->bytes);
+  const auto& units = loaded->bytes.units;
+  loaded->prints =
+      may_print(loaded->bytes.image) || std::any_of(units.begin(), units.end(), may_print);
   return loaded;
 }
 
@@ -32,8 +35,10 @@ Module::Module(Driver& driver, Engine& engine, Context& context, WorkersObject m
 
 namespace {
 
-/// Has the worker load an image as `module`. Nothing: the call cannot be sent.
-std::optional<wire::cuda::ModuleReply> load(Connection& connection, const Image& image, Context& context,
+/// Has the worker load `bytes`, the image's or what they were linked to, as `module`. Nothing: the call
+/// cannot be sent.
+std::optional<wire::cuda::ModuleReply> load(Connection& connection, const Image& image,
+                                            const std::vector<std::byte>& bytes, Context& context,
                                             WorkersObject& module) {
   std::vector<wire::cuda::JitOption> options;
   for (const JitNumber& number : image.options) {
@@ -46,13 +51,48 @@ std::optional<wire::cuda::ModuleReply> load(Connection& connection, const Image&
   call.id = id;
   call.context = group->context();
   call.completion = loaded.event();
-  call.image = image.bytes;
+  call.image = bytes;
   call.options = options;
   call.prints = image.prints ? 1 : 0;
   if (!connection.send(call)) return std::nullopt;
   module = WorkersObject(group, id);
   loaded.wait();
   return connection.call(wire::cuda::GetModule{id});
+}
+
+/// Whether the driver beneath may take the units of a program where it does not take their linked code: that
+/// is machine code for another device, or nothing.
+bool may_take_units(const Image& image, CUresult code) {
+  return !image.bytes.units.empty() &&
+         (code == CUDA_ERROR_NO_BINARY_FOR_GPU || code == CUDA_ERROR_INVALID_IMAGE);
+}
+
+std::optional<wire::cuda::LinkedReply> link_units(const Image& image, Context& context) {
+  std::vector<wire::cuda::LinkInput> inputs;
+  for (const std::vector<std::byte>& unit : image.bytes.units) {
+    wire::cuda::LinkInput& input = inputs.emplace_back();
+    input.type = CU_JIT_INPUT_FATBINARY;
+    input.name = "unit " + std::to_string(inputs.size());
+    input.data = unit;
+  }
+  return link_by_worker(workers(context.group()), std::move(inputs), image.options);
+}
+
+/// The image's linked code, or else what the driver beneath links of its units.
+std::optional<wire::cuda::ModuleReply> load_or_link(Connection& connection, const Image& image,
+                                                    Context& context, WorkersObject& module) {
+  if (!image.bytes.image.empty() || image.bytes.units.empty()) {
+    auto loaded = load(connection, image, image.bytes.image, context, module);
+    if (!loaded || !may_take_units(image, static_cast<CUresult>(loaded->code))) return loaded;
+  }
+  auto linked = link_units(image, context);
+  if (!linked) return std::nullopt;
+  if (linked->code == CUDA_SUCCESS) return load(connection, image, linked->image, context, module);
+  wire::cuda::ModuleReply refused;
+  refused.code = linked->code;
+  refused.info_log = std::move(linked->info_log);
+  refused.error_log = std::move(linked->error_log);
+  return refused;
 }
 
 }  // namespace
@@ -62,8 +102,9 @@ std::shared_ptr<Module> Module::make(Driver& driver, Engine& engine, const Image
   Connection& connection = engine.connection;
   if (image.prints) connection.session().kernel_output().expect();
   WorkersObject module;
-  auto outcome = engine.ask_for_memory(context.device(), image.bytes.size(),
-                                       [&] { return load(connection, image, context, module); });
+  auto outcome = engine.ask_for_memory(context.device(), image.bytes.image.size(), [&] {
+    return load_or_link(connection, image, context, module);
+  });
   code = outcome ? static_cast<CUresult>(outcome->code) : connection.fault();
   if (!outcome && code == CUDA_SUCCESS) code = CUDA_ERROR_OUT_OF_MEMORY;  // the arena has no room
   if (outcome) {

@@ -19,6 +19,7 @@
 #include "cuda-shim/api/code/module.hpp"
 #include "cuda-shim/api/cuda.hpp"
 #include "cuda-shim/api/memory/memory_table.hpp"
+#include "cuda-shim/driver/image.hpp"
 #include "cuda-shim/driver/storage.hpp"
 
 namespace fairgv::cuda::remote {
@@ -28,7 +29,7 @@ class Engine;
 
 /// The bytes that the worker gets; only the worker knows their contents.
 struct Image final : cuda::Image {
-  std::vector<std::byte> bytes;
+  ImageBytes bytes;
   std::vector<JitNumber> options;
   bool prints = false;
 

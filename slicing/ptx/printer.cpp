@@ -55,10 +55,17 @@ std::string linkage_text(const std::vector<std::string>& linkage) {
 
 std::string variable_text(const Variable& variable) {
   std::string text = linkage_text(variable.linkage) + "." + variable.space + " ";
+  // .attribute(.managed) stands before the type, .ptr .global .align 16 of a parameter behind it.
+  const auto is_in_front = [](const std::string& attribute) { return attribute.starts_with("attribute("); };
+  for (const std::string& attribute : variable.attributes) {
+    if (is_in_front(attribute)) text += "." + attribute + " ";
+  }
   if (variable.alignment != 0) text += ".align " + std::to_string(variable.alignment) + " ";
   if (variable.vector_length != 1) text += ".v" + std::to_string(variable.vector_length) + " ";
   text += "." + variable.type + " ";
-  for (const std::string& attribute : variable.attributes) text += "." + attribute + " ";
+  for (const std::string& attribute : variable.attributes) {
+    if (!is_in_front(attribute)) text += "." + attribute + " ";
+  }
   text += variable.name;
   if (variable.count) text += "<" + std::to_string(*variable.count) + ">";
   for (const std::uint64_t size : variable.dimensions)

@@ -3,9 +3,12 @@
 #include <cstring>
 #include <string>
 
+#include "cuda-shim/softcuda/link/containers.hpp"
+#include "cuda-shim/softcuda/link/linker.hpp"
 #include "cuda-shim/softcuda/translate/translate.hpp"
 #include "runtime/fatbin/fatbin.hpp"
 #include "slicing/ptx/parser.hpp"
+#include "slicing/ptx/printer.hpp"
 #include "slicing/ptx_slicing/rewrite.hpp"
 #include "tests/fuzz/records.hpp"
 
@@ -51,6 +54,24 @@ std::string container(std::string payload) {
   return bytes + payload;
 }
 
+/// With a text that has the same names, and with one that it may need.
+void link_text(std::string_view ptx) {
+  using softcuda::link::Inclusion;
+  softcuda::link::Linker linker;
+  const auto add = [&linker](std::string_view unit, Inclusion inclusion) {
+    auto parsed = slicing::ptx::parse(unit);
+    if (auto* const module = std::get_if<slicing::ptx::Module>(&parsed))
+      (void)linker.add(softcuda::link::make_unit("unit", std::move(*module), inclusion));
+  };
+  add(ptx, Inclusion::kWhole);
+  add(text(), Inclusion::kWhole);
+  add(ptx, Inclusion::kMember);
+  add(text(), Inclusion::kMember);
+  softcuda::link::Messages errors;
+  const slicing::ptx::Module module = linker.link(errors);
+  if (errors.empty()) (void)slicing::ptx::print(module);
+}
+
 void read_text(std::string_view ptx) {
   (void)slicing::ptx::parse(ptx);
   const auto sliced = slicing::rewrite_for_slicing(ptx);
@@ -65,10 +86,13 @@ void read_text(std::string_view ptx) {
     expect(is_ptx, "rewritten PTX is PTX");
   }
   (void)softcuda::translate(ptx);
+  link_text(ptx);
 }
 
 void run_images(Input input) {
   const auto bytes = std::as_bytes(input);
+  (void)softcuda::link::members_of_archive(bytes);
+  (void)softcuda::link::fatbins_of_object(bytes);
   if (fatbin::fatbin_bytes(bytes)) {
     const auto ptx = fatbin::ptx_of_fatbin(bytes, 80);
     if (ptx && ptx->text) read_text(*ptx->text);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 
 #include "cuda-shim/api/driver.hpp"
 
@@ -62,7 +63,9 @@ void tell(const LoadLog& log, const JitOptions& options, CUresult code) {
   fill(options.info, log.info);
   fill(options.error, log.error);
   if (code != CUDA_SUCCESS && options.error.buffer == nullptr && !log.error.empty()) {
-    std::fprintf(stderr, "%s: %s\n", Driver::get().engine.name(), log.error.c_str());
+    std::istringstream lines(log.error);
+    for (std::string line; std::getline(lines, line);)
+      std::fprintf(stderr, "%s: %s\n", Driver::get().engine.name(), line.c_str());
   }
 }
 

@@ -13,14 +13,15 @@ namespace fairgv::cudart {
 namespace {
 
 // The wrapper that nvcc puts around an image (fatbinary_section.h): version 1 around one image, version 2
-// around the linked image of relocatable device code.
+// around the linked image of relocatable device code and its units.
 struct FatBinaryWrapper {
   std::uint32_t magic;
   std::uint32_t version;
   const void* image;
-  const void* names_or_parts;
+  const void* names_or_units;
 };
 constexpr std::uint32_t kWrapperMagic = 0x466243b1;
+constexpr std::uint32_t kLinkedVersion = 2;
 
 FatBinary* binary_of(void** handle) {
   return std::bit_cast<FatBinary*>(handle);
@@ -44,6 +45,7 @@ FAIRGV_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
     const auto* const wrapped = static_cast<const FatBinaryWrapper*>(wrapper);
     const bool known = wrapped != nullptr && wrapped->magic == kWrapperMagic;
     binary = Registry::instance().add(known ? wrapped->image : wrapper);
+    if (known && wrapped->version == kLinkedVersion) binary->has_units(wrapper);
     if (!known) binary->refuse();
   });
   return std::bit_cast<void**>(binary);

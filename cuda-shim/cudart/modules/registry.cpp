@@ -20,12 +20,24 @@ RegisteredVariable& FatBinary::add_variable(const void* shadow, const char* name
   return *variables_.back();
 }
 
+// The linked code may be for another device, or missing (nvcc -code=compute_80): then a driver links the units,
+// to which the wrapper leads. A driver that does not know such wrappers gets the linked code.
+CUresult FatBinary::load_library(const Driver& driver, CUlibrary& library) const {
+  const auto load = [&](const void* code) {
+    return driver.cuLibraryLoadData(&library, code, nullptr, nullptr, 0, nullptr, nullptr, 0);
+  };
+  if (wrapper_ == nullptr) return load(image_);
+  const CUresult result = load(wrapper_);
+  const bool is_unknown = result == CUDA_ERROR_INVALID_IMAGE || result == CUDA_ERROR_INVALID_PTX ||
+                          result == CUDA_ERROR_INVALID_VALUE;
+  return is_unknown ? load(image_) : result;
+}
+
 Status FatBinary::load_locked(const Driver& driver) {
   if (library_ != nullptr) return cudaSuccess;
   if (refused_) return cudaErrorNotSupported;
   CUlibrary library = nullptr;
-  FAIRGV_RETURN_IF_FAILED(
-      driver.cuLibraryLoadData(&library, image_, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  FAIRGV_RETURN_IF_FAILED(load_library(driver, library));
   for (const auto& variable : variables_) {
     if (variable->managed == nullptr) continue;
     CUdeviceptr address = 0;

@@ -51,6 +51,8 @@ class FatBinary {
   RegisteredVariable& add_variable(const void* shadow, const char* name, std::size_t size, void** managed);
   // The image refers to host variables in a way that no documented driver function serves.
   void refuse() { refused_ = true; }
+  // The image is the linked code of several units, to which this wrapper leads, too.
+  void has_units(const void* wrapper) { wrapper_ = wrapper; }
 
   // The kernel's handle, which is valid in every context; loads the image if need be.
   Status kernel(const Driver& driver, RegisteredKernel& kernel, CUkernel& handle);
@@ -66,8 +68,10 @@ class FatBinary {
 
  private:
   Status load_locked(const Driver& driver);
+  CUresult load_library(const Driver& driver, CUlibrary& library) const;
 
   const void* image_;
+  const void* wrapper_ = nullptr;  // of several units
   bool refused_ = false;
   std::mutex mutex_;
   CUlibrary library_ = nullptr;  // under the mutex

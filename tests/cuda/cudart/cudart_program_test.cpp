@@ -122,6 +122,11 @@ TEST_F(CudartProgram, KernelsRunBeforeMainAndStaticNamesOfFilesAreTheirOwn) {
   expect_passes("linked", {"linked"});
 }
 
+TEST_F(CudartProgram, UnitsThatAreLinkedMeetAndKeepTheirOwnNames) {
+  for (const char* name : {"units", "units_text"})
+    expect_passes(name, {"functions_and_variables", "classes_and_pointers", "managed"});
+}
+
 TEST_F(CudartProgram, CallsAfterMainDoNoHarm) {
   expect_passes("linked after_main", {"linked", "after_main"});
 }

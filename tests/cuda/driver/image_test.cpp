@@ -16,15 +16,21 @@ namespace {
 using fairgv::cuda::LoadLog;
 using fairgv::cuda::remote::bytes_of_image;
 using fairgv::cuda::remote::elf_bytes;
+using fairgv::cuda::remote::ImageBytes;
 using fairgv::cuda::remote::may_print;
 
-std::vector<std::byte> taken(const void* image, std::optional<std::uint64_t> size = std::nullopt,
-                             CUresult expected = CUDA_SUCCESS) {
-  std::vector<std::byte> bytes;
+ImageBytes all_taken(const void* image, std::optional<std::uint64_t> size = std::nullopt,
+                     CUresult expected = CUDA_SUCCESS) {
+  ImageBytes bytes;
   LoadLog log;
   EXPECT_EQ(expected, bytes_of_image(image, size, bytes, log));
   EXPECT_EQ(expected == CUDA_SUCCESS, log.error.empty());
   return bytes;
+}
+
+std::vector<std::byte> taken(const void* image, std::optional<std::uint64_t> size = std::nullopt,
+                             CUresult expected = CUDA_SUCCESS) {
+  return all_taken(image, size, expected).image;
 }
 
 /// A file of one section, followed by bytes that are not part of the file.
@@ -96,12 +102,19 @@ TEST(Images, FatbinsAreTakenFromWrappersOfBothVersions) {
   } wrapper{fairgv::fatbin::kFatbinWrapperMagic, 1, first.data(), nullptr};
   EXPECT_EQ(first, taken(&wrapper));
   EXPECT_EQ(first, taken(first.data()));
-  const void* const more[] = {second.data(), nullptr};
+  EXPECT_TRUE(all_taken(&wrapper).units.empty());
+  const void* const more[] = {second.data(), first.data(), nullptr};
+  const std::vector<std::vector<std::byte>> units{second, first};
   wrapper.version = 2;
   wrapper.more = more;
-  EXPECT_EQ(first, taken(&wrapper)) << "the linked one comes first";
+  EXPECT_EQ(first, taken(&wrapper)) << "the linked code";
+  EXPECT_EQ(units, all_taken(&wrapper).units);
   wrapper.data = nullptr;
-  EXPECT_EQ(second, taken(&wrapper));
+  EXPECT_TRUE(taken(&wrapper).empty());
+  EXPECT_EQ(units, all_taken(&wrapper).units);
+  const void* const none[] = {nullptr};
+  wrapper.more = none;
+  all_taken(&wrapper, std::nullopt, CUDA_ERROR_INVALID_IMAGE);
   wrapper.version = 7;
   taken(&wrapper, std::nullopt, CUDA_ERROR_INVALID_IMAGE);
 }

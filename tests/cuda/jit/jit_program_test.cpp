@@ -97,7 +97,7 @@ TEST_F(JitProgram, GetsMachineCodeOnOtherDriversAndWithoutOne) {
 
 TEST_F(JitProgram, RunsWhatNvJitLinkMakes) {
   const harness::TemporaryFolder folder;
-  for (const char* way : {"ptx", "cubin", "file", "lto", "lto-ptx"}) {
+  for (const char* way : {"ptx", "cubin", "file", "lto", "lto-ptx", "two", "two-cubin", "mixed"}) {
     SCOPED_TRACE(way);
     expect_output(
         on_driver({"/bin/sh", "-c", "cd " + folder.path().string() + " && " + kPrograms + "link run " + way}),
@@ -133,7 +133,8 @@ TEST_F(JitProgram, RunsAsATenantWithNothingSetByHand) {
   expect_output(tenant({kPrograms + "compile", FAIRGV_NVRTC, "run", "-arch=sm_75"}), kResult);
   // Its first call of the driver is the one that is made for it.
   expect_output(tenant({kPrograms + "compile", FAIRGV_NVRTC, "kind", "-arch=sm_75"}), "PTX\n");
-  for (const char* way : {"ptx", "lto"}) expect_output(tenant({kPrograms + "link", "run", way}), kResult);
+  for (const char* way : {"ptx", "lto", "two", "mixed"})
+    expect_output(tenant({kPrograms + "link", "run", way}), kResult);
 }
 
 }  // namespace

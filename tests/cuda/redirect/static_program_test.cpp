@@ -56,6 +56,8 @@ TEST_F(StaticProgram, WithDeviceCodeOfSeveralUnitsGivesWhatItsSharedRunGives) {
   const harness::CombinedRun shared =
       harness::run_combined(harness::bare({kPrograms + "device_code_shared"}));
   ASSERT_EQ(shared.status, 0) << shared.output;
+  EXPECT_NE(shared.output.find("result: 49; the other unit: cudaSuccess, 14\n"), std::string::npos)
+      << shared.output;
   expect_output(on_driver({kPrograms + "device_code"}), shared.output);
 }
 
@@ -123,6 +125,12 @@ TEST_F(StaticTenant, GivesBitForBitWhatItsSharedRunGivesWholeAndCut) {
     const std::string slice = "random:" + std::to_string(harness::printed_seed() % 1'000'000);
     expect_output(tenant({kPrograms + name}, slice.c_str()), shared.output);
   }
+}
+
+TEST_F(StaticTenant, WithDeviceCodeOfSeveralUnitsRunsWholeAndCut) {
+  for (const char* slice : {"off", "blocks:1"})
+    expect_output(tenant({kPrograms + "device_code"}, slice),
+                  "malloc: cudaSuccess\nlaunch: cudaSuccess\nresult: 49; the other unit: cudaSuccess, 14\n");
 }
 
 TEST_F(StaticTenant, IsServedWhoeverStartsIt) {

@@ -1,4 +1,4 @@
-// Code: modules of every container, linking, libraries.
+// Code: modules of every container, libraries.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -85,34 +85,6 @@ TEST_F(WithContext, WhatCannotBeLoadedIsRefusedWithItsReason) {
   EXPECT_NE(nullptr, std::strstr(log.data(), "PTX line 7")) << log.data();
   EXPECT_EQ(std::strlen(log.data()), reinterpret_cast<std::size_t>(values[1]));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuModuleLoadData(&module, nullptr));
-  CUlinkState link = nullptr;
-  ASSERT_OK(cuLinkCreate(0, nullptr, nullptr, &link));
-  std::string cubin = file_bytes("kernels.cubin");
-  // A tenant's inputs are sent when they are complete.
-  const CUresult added =
-      cuLinkAddData(link, CU_JIT_INPUT_CUBIN, cubin.data(), cubin.size(), "a", 0, nullptr, nullptr);
-  void* image = nullptr;
-  EXPECT_CODE(CUDA_ERROR_NO_BINARY_FOR_GPU, is_tenant() ? cuLinkComplete(link, &image, nullptr) : added);
-  EXPECT_OK(cuLinkDestroy(link));
-}
-
-TEST_F(WithContext, LinkedPtxIsAnImage) {
-  CUlinkState link = nullptr;
-  ASSERT_OK(cuLinkCreate(0, nullptr, nullptr, &link));
-  ASSERT_OK(cuLinkAddFile(link, CU_JIT_INPUT_PTX, file_path("kernels.ptx").c_str(), 0, nullptr, nullptr));
-  if (!is_tenant()) {
-    EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED,
-                cuLinkAddFile(link, CU_JIT_INPUT_PTX, file_path("kernels.ptx").c_str(), 0, nullptr, nullptr));
-  }
-  void* image = nullptr;
-  std::size_t size = 0;
-  ASSERT_OK(cuLinkComplete(link, &image, &size));
-  CUmodule module = nullptr;
-  ASSERT_OK(cuModuleLoadData(&module, image));
-  ASSERT_OK(cuLinkDestroy(link));
-  CUfunction add = nullptr;
-  ASSERT_OK(cuModuleGetFunction(&add, module, "add"));
-  expect_adds(add);
 }
 
 TEST_F(WithContext, LibrariesServeEveryContext) {

@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "cuda-shim/softcuda/driver/code/module.hpp"
+#include "cuda-shim/softcuda/driver/code/text_linker.hpp"
+#include "cuda-shim/softcuda/driver/device/limits.hpp"
 #include "cuda-shim/softcuda/driver/engine.hpp"
 #include "runtime/fatbin/fatbin.hpp"
 
@@ -17,7 +19,7 @@ struct FatbinWrapper {
   std::uint32_t magic;
   std::uint32_t version;  // 1; 2: linked, with further fatbins
   const void* data;
-  const void* const* more;  // version 2: fatbins, up to a null
+  const void* const* more;  // version 2: the fatbins of the units, up to a null
 };
 
 constexpr char kElfMagic[4] = {'\x7f', 'E', 'L', 'F'};
@@ -35,31 +37,45 @@ CUresult no_ptx(LoadLog& log) {
   return refuse(
       log, CUDA_ERROR_NO_BINARY_FOR_GPU,
       "the image holds machine code only, and the soft device runs PTX: compile with nvcc -gencode "
-      "arch=compute_80,code=compute_80 (or -arch=sm_80, which keeps PTX too), and without -rdc=true, whose "
-      "linker keeps none");
+      "arch=compute_80,code=compute_80 (or -arch=sm_80, which keeps PTX too)");
 }
 
-CUresult take_fatbin(std::span<const std::byte> container, FatbinPtx& best, LoadLog& log) {
+CUresult take_fatbin(ImageBytes container, std::optional<std::string>& text, LoadLog& log) {
   auto found = ptx_of_fatbin(container, kComputeCapability);
   if (!found) return refuse(log, CUDA_ERROR_INVALID_IMAGE, found.error().message);
-  FatbinPtx& ptx = found.value();
-  if (!ptx.text) return CUDA_SUCCESS;
-  if (best.text) {
-    return refuse(
-        log, CUDA_ERROR_NOT_SUPPORTED,
-        "a program linked from several PTX texts (nvcc -rdc=true) needs a linker, which there is not");
-  }
-  best = std::move(ptx);
+  text = std::move(found.value().text);
   return CUDA_SUCCESS;
 }
 
-CUresult take_fatbin_in_memory(const void* data, FatbinPtx& best, LoadLog& log) {
+CUresult fatbin_in_memory(const void* data, ImageBytes& fatbin, LoadLog& log) {
   const auto size = fatbin_bytes(bytes_of(data, kFatbinHeaderBytes));
   if (!size) return refuse(log, CUDA_ERROR_INVALID_IMAGE, "the wrapper leads to no fatbin");
-  return take_fatbin(bytes_of(data, *size), best, log);
+  fatbin = bytes_of(data, *size);
+  return CUDA_SUCCESS;
 }
 
-CUresult ptx_of_wrapper(const void* image, FatbinPtx& best, LoadLog& log) {
+CUresult take_fatbin_in_memory(const void* data, std::optional<std::string>& text, LoadLog& log) {
+  ImageBytes fatbin;
+  const CUresult code = fatbin_in_memory(data, fatbin, log);
+  return code == CUDA_SUCCESS ? take_fatbin(fatbin, text, log) : code;
+}
+
+/// The units of a linked program (nvcc -rdc=true), of whose link only machine code is left.
+CUresult link_units(const void* const* units, std::optional<std::string>& text, LoadLog& log) {
+  TextLinker linker;
+  for (std::size_t number = 0; units[number] != nullptr; ++number) {
+    ImageBytes fatbin;
+    CUresult code = fatbin_in_memory(units[number], fatbin, log);
+    if (code != CUDA_SUCCESS) return code;
+    code = linker.add(CU_JIT_INPUT_FATBINARY, fatbin, "unit " + std::to_string(number + 1), log);
+    if (code == CUDA_ERROR_NO_BINARY_FOR_GPU) return no_ptx(log);
+    if (code != CUDA_SUCCESS) return code;
+  }
+  if (linker.is_empty()) return CUDA_SUCCESS;
+  return linker.link(text.emplace(), log);
+}
+
+CUresult ptx_of_wrapper(const void* image, std::optional<std::string>& text, LoadLog& log) {
   FatbinWrapper wrapper{};
   std::memcpy(&wrapper, image, sizeof wrapper);
   if (wrapper.version != 1 && wrapper.version != 2) {
@@ -67,15 +83,11 @@ CUresult ptx_of_wrapper(const void* image, FatbinPtx& best, LoadLog& log) {
                   "a fatbin wrapper of version " + std::to_string(wrapper.version) + " is not known");
   }
   if (wrapper.data != nullptr) {
-    if (const CUresult code = take_fatbin_in_memory(wrapper.data, best, log); code != CUDA_SUCCESS)
+    if (const CUresult code = take_fatbin_in_memory(wrapper.data, text, log); code != CUDA_SUCCESS)
       return code;
   }
-  if (wrapper.version == 2 && wrapper.more != nullptr) {
-    for (const void* const* more = wrapper.more; *more != nullptr; ++more) {
-      if (const CUresult code = take_fatbin_in_memory(*more, best, log); code != CUDA_SUCCESS) return code;
-    }
-  }
-  return CUDA_SUCCESS;
+  const bool has_units = wrapper.version == 2 && wrapper.more != nullptr;
+  return has_units && !text ? link_units(wrapper.more, text, log) : CUDA_SUCCESS;
 }
 
 bool starts_with(const void* image, std::optional<std::uint64_t> size, const void* magic,
@@ -107,18 +119,18 @@ CUresult ptx_of_image(const void* image, std::optional<std::uint64_t> size, std:
     ptx.assign(text, size ? strnlen(text, *size) : std::strlen(text));
     return CUDA_SUCCESS;
   }
-  FatbinPtx best;
+  std::optional<std::string> text_found;
   CUresult code = CUDA_SUCCESS;
   if (wrapper) {
-    code = ptx_of_wrapper(image, best, log);
+    code = ptx_of_wrapper(image, text_found, log);
   } else if (size) {
-    code = take_fatbin(bytes_of(image, *size), best, log);
+    code = take_fatbin(bytes_of(image, *size), text_found, log);
   } else {
-    code = take_fatbin_in_memory(image, best, log);
+    code = take_fatbin_in_memory(image, text_found, log);
   }
   if (code != CUDA_SUCCESS) return code;
-  if (!best.text) return no_ptx(log);
-  ptx = std::move(*best.text);
+  if (!text_found) return no_ptx(log);
+  ptx = std::move(*text_found);
   return CUDA_SUCCESS;
 }
 

@@ -4,49 +4,58 @@
 #include "cuda-shim/softcuda/driver/engine.hpp"
 
 namespace fairgv::cuda::soft {
+namespace {
+
+void append(std::string& text, const std::string& more) {
+  if (!text.empty() && !more.empty()) text += "\n";
+  text += more;
+}
+
+}  // namespace
 
 std::shared_ptr<cuda::Linking> Engine::make_linking(Context&, JitOptions options) {
-  return std::make_shared<Linking>(options);
+  return std::make_shared<Linking>(std::move(options));
 }
 
-/// With the lock.
-CUresult Linking::check_input(CUjitInputType type, LoadLog& log) const {
-  switch (type) {
-    case CU_JIT_INPUT_PTX:
-    case CU_JIT_INPUT_FATBINARY:
-      break;
-    case CU_JIT_INPUT_CUBIN:
-      log.error = "a cubin is machine code, and the soft device runs PTX";
-      return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    default:
-      log.error = "only PTX and fatbins can be linked on the soft device";
-      return type < 0 || type >= CU_JIT_NUM_INPUT_TYPES ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
-  }
-  if (added_) {
-    log.error = "the soft device links one PTX text, not several";
-    return CUDA_ERROR_NOT_SUPPORTED;
-  }
-  return CUDA_SUCCESS;
+void Linking::say(const LoadLog& log, CUresult code) {
+  append(said_.error, log.error);
+  append(said_.info, log.info);
+  // Standard error, where there is no buffer, has the earlier lines.
+  const LoadLog told{options_.error.buffer != nullptr ? said_.error : log.error, said_.info};
+  tell(told, options_, code);
 }
 
-CUresult Linking::add(CUjitInputType type, const void* data, std::size_t size, const char*) {
+CUresult Linking::add(CUjitInputType type, const void* data, std::size_t size, const char* name) {
   LoadLog log;
   const std::lock_guard guard(lock_);
-  CUresult code = check_input(type, log);
-  std::string ptx;
-  if (code == CUDA_SUCCESS) code = ptx_of_image(data, size, ptx, log);
-  // Translated here already, because this is where a program looks for the error.
-  if (code == CUDA_SUCCESS) Image::of_ptx(ptx, code, log);
-  tell(log, options_, code);
-  if (code != CUDA_SUCCESS) return code;
-  ptx_ = std::move(ptx);
-  added_ = true;
-  return CUDA_SUCCESS;
+  ++number_;
+  const bool is_named = name != nullptr && *name != '\0';
+  const ImageBytes input(static_cast<const std::byte*>(data), size);
+  const CUresult code = linker_.add(type, input, is_named ? name : "input " + std::to_string(number_), log);
+  if (code == CUDA_SUCCESS) ptx_.clear();
+  say(log, code);
+  return code;
+}
+
+CUresult Linking::link(LoadLog& log) {
+  const CUresult linked = linker_.link(ptx_, log);
+  if (linked != CUDA_SUCCESS) return linked;
+  // Says which kernels cannot be translated: this is where a program looks for it.
+  CUresult code = CUDA_SUCCESS;
+  Image::of_ptx(ptx_, code, log);
+  if (code != CUDA_SUCCESS) ptx_.clear();
+  return code;
 }
 
 CUresult Linking::complete(void*& image, std::size_t& size) {
   const std::lock_guard guard(lock_);
-  if (!added_) return CUDA_ERROR_INVALID_VALUE;
+  if (linker_.is_empty()) return CUDA_ERROR_INVALID_VALUE;
+  if (ptx_.empty()) {
+    LoadLog log;
+    const CUresult code = link(log);
+    say(log, code);
+    if (code != CUDA_SUCCESS) return code;
+  }
   image = ptx_.data();
   size = ptx_.size() + 1;  // with the zero that ends it
   return CUDA_SUCCESS;

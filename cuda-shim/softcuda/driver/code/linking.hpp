@@ -1,5 +1,5 @@
-// A linking under way. One PTX text, or a fatbin that holds one, comes out unchanged. There is no linker for
-// several texts, and none for machine code.
+// A linking under way (CUDA Driver API, "cuLinkCreate" and its kin): PTX, fatbins, host objects and libraries
+// become one PTX text.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,29 @@
 
 #include "cuda-shim/api/code/jit_options.hpp"
 #include "cuda-shim/api/code/linking.hpp"
+#include "cuda-shim/softcuda/driver/code/text_linker.hpp"
 
 namespace fairgv::cuda::soft {
 
 class Linking final : public cuda::Linking {
  public:
-  /// Of the options only the program's error buffer is used.
-  explicit Linking(const JitOptions& options) {
-    options_.error = {options.error.buffer, options.error.size, nullptr};
-  }
+  /// The program keeps the log buffers, and the array of options, until the linking ends (cuLinkCreate).
+  explicit Linking(JitOptions options) : options_(std::move(options)) {}
 
   CUresult add(CUjitInputType type, const void* data, std::size_t size, const char* name) override;
   CUresult complete(void*& image, std::size_t& size) override;
 
  private:
-  CUresult check_input(CUjitInputType type, LoadLog& log) const;
+  CUresult link(LoadLog& log);
+  /// Adds to what was said before, and tells the program.
+  void say(const LoadLog& log, CUresult code);
 
-  JitOptions options_;
+  const JitOptions options_;
   std::mutex lock_;  // guards the members below
+  TextLinker linker_;
+  std::size_t number_ = 0;  // of inputs, refused ones included
+  LoadLog said_;
   std::string ptx_;  // handed out by complete()
-  bool added_ = false;
 };
 
 }  // namespace fairgv::cuda::soft

@@ -1,7 +1,7 @@
 // link run|kind WAY: links code with nvJitLink, and runs the machine code that it hands out, or says what
 // that is. WAY: "ptx", one text; "cubin", one that NVRTC hands out as machine code; "file", the same in a
 // file; "lto", two inputs with code for link-time optimisation; "lto-ptx", the same for PTX, as the program
-// asks; "two", two texts.
+// asks; "two", two texts; "two-cubin", two that NVRTC hands out as machine code; "mixed", one of each.
 #include <nvJitLink.h>
 #include <nvrtc.h>
 
@@ -52,15 +52,16 @@ int main(int count, char** arguments) {
   const bool optimises = way.rfind("lto", 0) == 0;
   nvJitLinkInputType type = NVJITLINK_INPUT_PTX;
   if (optimises) type = NVJITLINK_INPUT_LTOIR;
-  if (way == "cubin" || way == "file") type = NVJITLINK_INPUT_CUBIN;
+  if (way == "cubin" || way == "file" || way == "two-cubin") type = NVJITLINK_INPUT_CUBIN;
   std::vector<const char*> options{"-arch=sm_75"};
   if (optimises) options.push_back("-lto");
   if (way == "lto-ptx") options.push_back("-ptx");
   nvJitLinkHandle link = nullptr;
   check(nvJitLinkCreate(&link, static_cast<unsigned>(options.size()), options.data()), "nvJitLinkCreate");
   std::vector<const char*> sources{kWhole};
-  if (optimises || way == "two") sources = {kKernel, kFunction};
+  if (optimises || way == "two" || way == "two-cubin" || way == "mixed") sources = {kKernel, kFunction};
   for (const char* const source : sources) {
+    if (way == "mixed" && source == kFunction) type = NVJITLINK_INPUT_CUBIN;
     const std::string code = compile(source, type);
     if (way == "file") {
       const char* const path = "linked.cubin";

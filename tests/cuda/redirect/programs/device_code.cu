@@ -1,5 +1,4 @@
-// Device code in several units (-rdc=true): a function and a variable of the other unit. Prints what happens,
-// also where the driver beneath does not take linked device code.
+// Device code in several units (-rdc=true): a function and a variable of the other unit. Prints what happens.
 #include <cstdio>
 
 extern __device__ int twice(int number);
