@@ -1,4 +1,5 @@
-// A libcuda.so.1 whose one device is not FairGV's: what a program asks before it asks for machine code.
+// A libcuda.so.1 whose one device is not FairGV's: what a program asks before it asks for machine code, and
+// what the compilers ask by themselves (they crash where it is not there).
 #include <cstring>
 
 extern "C" {
@@ -17,5 +18,10 @@ int cuDeviceGet(int* device, int) {
 int cuDeviceGetName(char* name, int size, int) {
   std::strncpy(name, "Some GPU", static_cast<std::size_t>(size));
   return 0;
+}
+int cuGetExportTable(const void** table, const void*) {
+  constexpr int kNotFound = 500;
+  *table = nullptr;
+  return kNotFound;
 }
 }
