@@ -124,7 +124,7 @@ template <class Ask>
 CUresult allocate_in_stream(CUdeviceptr* address, std::size_t bytes, CUstream stream, const Ask& ask) {
   Tenancy* const tenancy = Tenancy::current();
   const auto place = tenancy != nullptr ? current_place() : std::nullopt;
-  if (!place) return ask();
+  if (!place || is_captured(stream)) return ask();
   const auto with_turn = [&] {
     const Pass pass(*tenancy, stream, Work::other);
     return pass.code() != CUDA_SUCCESS ? pass.code() : ask();

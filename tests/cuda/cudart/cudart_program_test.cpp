@@ -74,16 +74,8 @@ class CudartProgram : public testing::Test {
 };
 
 TEST_F(CudartProgram, MemoryOfEveryKindHoldsWhatKernelsAndCopiesWrite) {
-  expect_passes("memory vector_add symbols managed pitched boxes arrays host_memory pools",
-                {"vector_add", "symbols", "managed", "pitched", "boxes", "arrays", "host_memory", "pools"});
-}
-
-TEST_F(CudartProgram, RegisteredMemoryIsCopiedAndUsedByKernelsWhereTheyCanReachIt) {
-  const char* const which = std::getenv("FAIRGV_TEST_LIBCUDA");
-  const char* const name = which != nullptr && std::strcmp(which, "tenant") == 0
-                               ? "registered_memory_of_tenants"
-                               : "registered_memory";
-  expect_passes(std::string("memory ") + name, {name});
+  expect_passes("memory", {"vector_add", "symbols", "managed", "pitched", "boxes", "arrays", "host_memory",
+                           "pools", "registered_memory"});
 }
 
 TEST_F(CudartProgram, ManagedVariablesHaveWhatBothSidesWrite) {

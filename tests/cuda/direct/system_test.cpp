@@ -189,11 +189,19 @@ TEST_F(Direct, TheQuotaHoldsWhateverThreadsDo) {
 TEST_F(Direct, EveryKindOfMemoryIsCharged) {
   const auto finished = run("alice", {"every-kind"});
   EXPECT_EQ(0, finished.status) << joined(finished);
-  EXPECT_TRUE(has_line(finished.lines, "pitched 1048576")) << joined(finished);
-  EXPECT_TRUE(has_line(finished.lines, "array 4194304")) << joined(finished);
-  EXPECT_TRUE(has_line(finished.lines, "async 1048576")) << joined(finished);
+  const auto bytes_of = [&finished](const std::string& what) {
+    for (const std::string& line : finished.lines) {
+      if (line.starts_with(what + " ")) return std::strtod(line.c_str() + what.size(), nullptr);
+    }
+    return 0.0;
+  };
+  // The driver's own books have variables of the module in them, too: less than a page.
+  constexpr double kPage = 4096;
+  EXPECT_NEAR(bytes_of("pitched"), 1 << 20, kPage) << joined(finished);
+  EXPECT_NEAR(bytes_of("array"), 4 << 20, kPage) << joined(finished);
+  EXPECT_NEAR(bytes_of("async"), 1 << 20, kPage) << joined(finished);
   // The context's memory, too: the work's 4 MiB went with it.
-  EXPECT_TRUE(has_line(finished.lines, "back 4194304")) << joined(finished);
+  EXPECT_NEAR(bytes_of("back"), 4 << 20, kPage) << joined(finished);
 }
 
 TEST_F(Direct, AProgramThatTakesTheDeviceWithoutATurnIsEnded) {
