@@ -63,6 +63,9 @@ class Clock:
     def left(self):
         return max(0.0, self._end - time.monotonic())
 
+    def has(self, seconds):
+        return self.left() >= seconds * self._patience
+
     def part(self, seconds):
         """So long, or what is left."""
         return min(seconds * self._patience, self.left())
