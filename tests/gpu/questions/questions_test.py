@@ -66,6 +66,11 @@ class AProgram(unittest.TestCase):
         self.addCleanup(os.close, child)
         self.assertTrue(select.select([child], [], [], LONG)[0], "the child goes on")
 
+    def test_that_its_daemon_ended_is_told_with_the_reason(self):
+        outcome = ended(status=-9)
+        outcome.daemon_said = "warning: session 1 is ended"
+        self.assertEqual(outcome.trouble(), "ended by signal 9; the daemon's log: warning: session 1 is ended")
+
     def test_is_told_by_its_signal_if_it_says_nothing(self):
         outcome = run(["/bin/sh", "-c", "kill -SEGV $$"], dict(os.environ), "/", LONG)
         self.assertEqual(outcome.trouble(), "ended by signal 11")
