@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from equality import SHARED, STATIC, STRIPPED, BareRuns, native_question, refusal, script_question
+from equality import SHARED, STATIC, STRIPPED, BareRuns, NativeBareRuns, native_question, refusal, script_question
 from experiments import EXPERIMENTS, experiment
 from machine import Machine
 from opencl import WORKLOADS, OpenCl
@@ -76,19 +76,20 @@ def questions(machine, bare_runs, quick):
         script(name, direct=True)
     # NVIDIA's runtime, which is in static programs, runs on NVIDIA's driver alone.
     native = SHARED if machine.software else STATIC + SHARED + [STRIPPED]
-    add("a programs of nvcc, direct", 40,
-        lambda clock, details: native_question(machine, native, True, clock, details))
+    native_bare = NativeBareRuns(machine)
+    add("a programs of nvcc, direct", 60,
+        lambda clock, details: native_question(machine, native_bare, native, True, clock, details))
 
     add("b two of PyTorch, one by graphs, direct", 75,
         lambda clock, _: torch_shares(machine, bare_runs, clock, 1.0 if quick else 6.0, not quick))
     add("b two of matrixMul, direct", 50,
         lambda clock, _: kernel_shares(machine, clock, 1.0 if quick else 6.0, not quick))
+    pairs, turns = (1, 4) if quick else (5, 8)
     for how in ("direct", "remoted"):
-        pairs, turns = (1, 4) if quick else (5, 8)
         add(f"c overhead of short kernels, {how}", 45, lambda clock, _, how=how:
             overhead_line(*overhead(machine, clock, how, pairs, turns), how, not quick))
     add("d programs with NVIDIA's runtime in them, remoted", 40,
-        lambda clock, details: native_question(machine, STATIC, False, clock, details))
+        lambda clock, details: native_question(machine, native_bare, STATIC, False, clock, details))
     add("d a program without symbols, remoted", 15, lambda clock, _: stripped(machine, clock))
     for name in REMOTED:
         script(name, direct=False)
@@ -98,7 +99,7 @@ def questions(machine, bare_runs, quick):
         add(f"f {name}", 45, lambda clock, details, name=name: experiment(machine, name, clock, details, quick))
     opencl = OpenCl(machine)
     workloads = ("matrixMul", "hotspot", "scan") if quick else WORKLOADS
-    sliced = "*-*Random*" if quick else "*"
+    sliced = "SlicingRuns.*" if quick else "*"
     parts = {"clinfo": (20, opencl.devices),
              "workloads": (60, lambda clock, details: opencl.workloads(clock, details, workloads)),
              "fair3": (45, lambda clock, _: opencl.fair3(clock, 1.0 if quick else 6.0)),

@@ -87,7 +87,9 @@ class Machine:
         """A daemon of its own, whose programs may be direct ones; ends with its block."""
         folder = Path(tempfile.mkdtemp(dir=self.scratch, prefix="daemon-"))
         config = folder / "fairgvd.toml"
-        config.write_text(f'[cuda]\nlibrary = "{self.driver}"\ndirect = "fallback"\n{tables}')
+        # Without a GPU the machine's other work holds up programs that have the device: that is no fault of theirs.
+        held = "[device]\nhold_limit_s = 300\n" if self.software else ""
+        config.write_text(f'[cuda]\nlibrary = "{self.driver}"\ndirect = "fallback"\n{held}{tables}')
         socket = folder / "fairgvd.sock"
         command = [self.program("fairgvd"), "--socket", socket, "--config", config, "--exit-idle", "600"]
         process = Process(command, self._environment(command, [], changes), self.folder)
@@ -132,7 +134,11 @@ class Daemon:
         return words, self.machine._environment(command, [], changes)
 
     def run(self, command, seconds, **options):
-        return run(*self.tenant(command, **options), self.machine.folder, seconds)
+        outcome = run(*self.tenant(command, **options), self.machine.folder, seconds)
+        if not outcome.ended_well:
+            warnings = [line for line in self.log().splitlines() if " warning: " in line or " error: " in line]
+            outcome.daemon_said = warnings[-1] if warnings else ""
+        return outcome
 
     def fairgv(self, *words):
         command = [self.machine.program("fairgv"), words[0], "--socket", self.socket, *words[1:]]

@@ -2,6 +2,7 @@
 
 import io
 import os
+import select
 import sys
 import tempfile
 import unittest
@@ -58,8 +59,17 @@ class AProgram(unittest.TestCase):
             outcome = run([sys.executable, "-c", script], dict(os.environ), "/", limit)
         self.assertIsNone(outcome.status)
         self.assertIn("no end within", outcome.trouble())
-        state = Path(f"/proc/{outcome.output.strip()}/stat")
-        self.assertTrue(not state.exists() or ") Z " in state.read_text())
+        try:
+            child = os.pidfd_open(int(outcome.output))
+        except ProcessLookupError:
+            return
+        self.addCleanup(os.close, child)
+        self.assertTrue(select.select([child], [], [], LONG)[0], "the child goes on")
+
+    def test_that_its_daemon_ended_is_told_with_the_reason(self):
+        outcome = ended(status=-9)
+        outcome.daemon_said = "warning: session 1 is ended"
+        self.assertEqual(outcome.trouble(), "ended by signal 9; the daemon's log: warning: session 1 is ended")
 
     def test_is_told_by_its_signal_if_it_says_nothing(self):
         outcome = run(["/bin/sh", "-c", "kill -SEGV $$"], dict(os.environ), "/", LONG)
@@ -77,6 +87,8 @@ class TimeThatIsLeft(unittest.TestCase):
         self.assertGreater(Clock(10, whole).left(), 50)
         self.assertLessEqual(Clock(10, whole).part(3), 30)
         self.assertLessEqual(Clock(500, whole).left(), 1000)
+        self.assertTrue(whole.has(50))
+        self.assertFalse(whole.has(101))
 
 
 class AVerdict(unittest.TestCase):
@@ -112,6 +124,7 @@ class AVerdict(unittest.TestCase):
         self.assertEqual(line, "different: 1 of 3 equal; b: refused: fairgv: no; c: different: x")
         self.assertTrue(together([("a", "equal"), ("b", "refused: fairgv: no")]).startswith("refused: 1 of 2 equal"))
         self.assertTrue(together([("b", "refused: fairgv: no")]).startswith("failed: 0 of 1 equal"))
+        self.assertTrue(together([("a", "equal"), ("b", "not asked: x")]).startswith("not asked: 1 of 2 equal"))
 
 
 class Shares(unittest.TestCase):

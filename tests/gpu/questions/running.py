@@ -18,6 +18,7 @@ class Outcome:
     output: str
     errors: str
     seconds: float
+    daemon_said: str = ""  # last, if the program is a tenant that did not end well
 
     @property
     def ended_well(self):
@@ -30,6 +31,9 @@ class Outcome:
 
     def trouble(self):
         """One line for a program that did not end well."""
+        return self._trouble() + (f"; the daemon's log: {self.daemon_said}" if self.daemon_said else "")
+
+    def _trouble(self):
         if self.status is None:
             last = [line for line in (self.output + self.errors).splitlines() if line.strip()][-1:]
             return f"no end within {self.seconds:.0f} s; last line: {last[0] if last else 'none'}"
@@ -62,6 +66,9 @@ class Clock:
 
     def left(self):
         return max(0.0, self._end - time.monotonic())
+
+    def has(self, seconds):
+        return self.left() >= seconds * self._patience
 
     def part(self, seconds):
         """So long, or what is left."""

@@ -5,7 +5,7 @@ from training import Training
 
 torch = need_torch()
 
-training = Training(torch, width=256, batch=128, captured=True)
+training = Training(torch, width=256, batch=128, captured=True, kind=torch.float32)
 losses = []
 for _ in range(8):
     training.step()

@@ -39,11 +39,15 @@ def allocate(seed):
         counts["held"] -= sum(tensor.numel() for tensor in own)
 
 
+trouble = []
+threading.excepthook = lambda raised: trouble.append(f"{raised.exc_type.__name__}: {raised.exc_value}")
 threads = [threading.Thread(target=allocate, args=(seed,)) for seed in range(int(sys.argv[1]))]
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
+if trouble:
+    sys.exit(trouble[0])
 free_after, _ = torch.cuda.mem_get_info()
 print(json.dumps({"total": total, "most": counts["most"], "granted": counts["granted"], "refused": counts["refused"],
                   "freed_is_back": free_after == free_before}))

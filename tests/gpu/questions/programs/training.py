@@ -2,7 +2,7 @@
 
 
 class Training:
-    def __init__(self, torch, width, batch, captured, kind=None):
+    def __init__(self, torch, width, batch, captured, kind):
         nn = torch.nn
         layers = [layer for _ in range(3) for layer in (nn.Linear(width, width), nn.ReLU())]
         self.model = nn.Sequential(*layers, nn.Linear(width, width)).to("cuda", kind)
