@@ -17,8 +17,7 @@ std::shared_ptr<cuda::Image> Engine::load_image(const void* image, std::optional
   if (code != CUDA_SUCCESS) return nullptr;
   loaded->options = options.numbers;
   const auto& units = loaded->bytes.units;
-  loaded->prints =
-      may_print(loaded->bytes.image) || std::any_of(units.begin(), units.end(), may_print);
+  loaded->prints = may_print(loaded->bytes.image) || std::any_of(units.begin(), units.end(), may_print);
   return loaded;
 }
 
@@ -102,9 +101,8 @@ std::shared_ptr<Module> Module::make(Driver& driver, Engine& engine, const Image
   Connection& connection = engine.connection;
   if (image.prints) connection.session().kernel_output().expect();
   WorkersObject module;
-  auto outcome = engine.ask_for_memory(context.device(), image.bytes.image.size(), [&] {
-    return load_or_link(connection, image, context, module);
-  });
+  auto outcome = engine.ask_for_memory(context.device(), image.bytes.image.size(),
+                                       [&] { return load_or_link(connection, image, context, module); });
   code = outcome ? static_cast<CUresult>(outcome->code) : connection.fault();
   if (!outcome && code == CUDA_SUCCESS) code = CUDA_ERROR_OUT_OF_MEMORY;  // the arena has no room
   if (outcome) {

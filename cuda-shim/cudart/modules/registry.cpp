@@ -20,8 +20,8 @@ RegisteredVariable& FatBinary::add_variable(const void* shadow, const char* name
   return *variables_.back();
 }
 
-// The linked code may be for another device, or missing (nvcc -code=compute_80): then a driver links the units,
-// to which the wrapper leads. A driver that does not know such wrappers gets the linked code.
+// The linked code may be for another device, or missing (nvcc -code=compute_80): then a driver links the
+// units, to which the wrapper leads. A driver that does not know such wrappers gets the linked code.
 CUresult FatBinary::load_library(const Driver& driver, CUlibrary& library) const {
   const auto load = [&](const void* code) {
     return driver.cuLibraryLoadData(&library, code, nullptr, nullptr, 0, nullptr, nullptr, 0);

@@ -34,10 +34,9 @@ CUresult refuse(LoadLog& log, CUresult code, std::string reason) {
 }
 
 CUresult no_ptx(LoadLog& log) {
-  return refuse(
-      log, CUDA_ERROR_NO_BINARY_FOR_GPU,
-      "the image holds machine code only, and the soft device runs PTX: compile with nvcc -gencode "
-      "arch=compute_80,code=compute_80 (or -arch=sm_80, which keeps PTX too)");
+  return refuse(log, CUDA_ERROR_NO_BINARY_FOR_GPU,
+                "the image holds machine code only, and the soft device runs PTX: compile with nvcc -gencode "
+                "arch=compute_80,code=compute_80 (or -arch=sm_80, which keeps PTX too)");
 }
 
 CUresult take_fatbin(ImageBytes container, std::optional<std::string>& text, LoadLog& log) {

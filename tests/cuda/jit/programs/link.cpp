@@ -61,7 +61,7 @@ int main(int count, char** arguments) {
   std::vector<const char*> sources{kWhole};
   if (optimises || way == "two" || way == "two-cubin" || way == "mixed") sources = {kKernel, kFunction};
   for (const char* const source : sources) {
-    if (way == "mixed" && source == kFunction) type = NVJITLINK_INPUT_CUBIN;
+    if (way == "mixed" && source == sources.back()) type = NVJITLINK_INPUT_CUBIN;
     const std::string code = compile(source, type);
     if (way == "file") {
       const char* const path = "linked.cubin";
