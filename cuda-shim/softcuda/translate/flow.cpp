@@ -33,10 +33,9 @@ void add_registers(const Argument& argument, std::vector<int>& into) {
 
 bool has_result(const FlatInstruction& i) {
   constexpr std::array<std::string_view, 22> kWithout = {
-      "st",        "red",     "bra",     "brx",           "ret",        "exit",      "trap",
-      "brkpt",     "bar",     "barrier", "membar",        "fence",      "nanosleep", "prefetch",
-      "prefetchu", "pmevent", "discard", "applypriority", "setmaxnreg", "cp",        "sust",
-      "griddepcontrol"};
+      "st",      "red",           "bra",        "brx",   "ret",       "exit",          "trap",      "brkpt",
+      "bar",     "barrier",       "membar",     "fence", "nanosleep", "prefetch",      "prefetchu", "pmevent",
+      "discard", "applypriority", "setmaxnreg", "cp",    "sust",      "griddepcontrol"};
   if (i.name.starts_with("call.")) return i.name == "call.return";
   if (i.name == "bar" || i.name == "barrier") return i.has("red");
   if (i.name == "wmma") return !i.has("store");

@@ -4,7 +4,8 @@
 // Every kernel of the source has exactly these arguments:
 //   0  a struct by value, `struct { ulong w[N]; }` with N = max(1, ceil(parameter_bytes / 8)):
 //      the bytes of the parameter block as CUDA lays them out
-//   1  `__local ulong*`: the block's shared memory, of KernelInfo::shared_bytes: the static part, and then the
+//   1  `__local ulong*`: the block's shared memory, of KernelInfo::shared_bytes: the static part, and then
+//   the
 //      dynamic one
 //   2  `ulong`: host address of the module's data segment
 //   3  `ulong`: host address of the RuntimeBlock (runtime_block.hpp)
@@ -38,10 +39,10 @@ struct KernelInfo {
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes =
-      0;                          // .shared of the module and of the functions, without the dynamic part
-  std::uint32_t shared_alignment = 16;  // of the beginning of the shared memory and of its dynamic part
-  std::uint32_t local_bytes = 0;  // .local per thread, called functions included
-  std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid; 0 = not said
+      0;  // .shared of the module and of the functions, without the dynamic part
+  std::uint32_t shared_alignment = 16;       // of the beginning of the shared memory and of its dynamic part
+  std::uint32_t local_bytes = 0;             // .local per thread, called functions included
+  std::uint32_t max_threads[3] = {0, 0, 0};  // .maxntid; 0 = not said
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid; 0 = not said
   std::uint32_t constant_bytes = 0;
   bool uses_barrier = false;

@@ -1,5 +1,5 @@
-// Code as the libraries of programs have it: thousands of kernels in a module, of which a program needs a few,
-// and launches that wait for the one before in the kernel (programmatic dependent launches).
+// Code as the libraries of programs have it: thousands of kernels in a module, of which a program needs a
+// few, and launches that wait for the one before in the kernel (programmatic dependent launches).
 #include <string>
 
 #include "fixture.hpp"
@@ -10,11 +10,12 @@ namespace {
 std::string many_kernels(int count) {
   std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n";
   for (int number = 0; number < count; ++number) {
-    text += ".visible .entry kernel_" + std::to_string(number) +
-            "(.param .u64 out, .param .u64 in)\n{\n.reg .b64 %d;\n.reg .b32 %v;\n"
-            "griddepcontrol.wait;\nld.param.u64 %d, [in];\nld.global.u32 %v, [%d];\nadd.u32 %v, %v, " +
-            std::to_string(number) +
-            ";\nld.param.u64 %d, [out];\nst.global.u32 [%d], %v;\ngriddepcontrol.launch_dependents;\nret;\n}\n";
+    text +=
+        ".visible .entry kernel_" + std::to_string(number) +
+        "(.param .u64 out, .param .u64 in)\n{\n.reg .b64 %d;\n.reg .b32 %v;\n"
+        "griddepcontrol.wait;\nld.param.u64 %d, [in];\nld.global.u32 %v, [%d];\nadd.u32 %v, %v, " +
+        std::to_string(number) +
+        ";\nld.param.u64 %d, [out];\nst.global.u32 [%d], %v;\ngriddepcontrol.launch_dependents;\nret;\n}\n";
   }
   return text;
 }

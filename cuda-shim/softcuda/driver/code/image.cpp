@@ -124,8 +124,8 @@ CUresult ptx_of_image(const void* image, std::optional<std::uint64_t> size, std:
 
 namespace {
 
-// The libraries of programs have thousands of kernels, of which a program uses a few: the OpenCL compiler would
-// take minutes for all.
+// The libraries of programs have thousands of kernels, of which a program uses a few: the OpenCL compiler
+// would take minutes for all.
 constexpr std::size_t kMostBuiltTogether = std::size_t{512} << 10U;
 
 std::size_t kernel_text_bytes(const TranslatedModule& module) {
@@ -165,8 +165,8 @@ cl_program Image::program(const OpenClDevice& device, const KernelInfo& kernel) 
     }
   }
   if (program_) return program_.get();
-  // The module is large, or has a defect of the translation, which is the defect of one kernel: the others are
-  // not lost.
+  // The module is large, or has a defect of the translation, which is the defect of one kernel: the others
+  // are not lost.
   const auto [own, is_new] = programs_.try_emplace(kernel.name);
   if (is_new) {
     auto built = build_program(device, translated_.prelude + kernel.source, translated_.build_options);

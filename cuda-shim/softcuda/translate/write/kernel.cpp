@@ -78,12 +78,14 @@ class KernelWriter {
         "  const ulong SB = {2};\n"
         "{3}",
         info_.function, words, info_.fixed_shared_bytes(),
-        info_.cooperates ? ""
-                         : "  const ulong S = " + aligned_shared(info_, "(ulong)SH") + ";\n"
-                           "  const uint NX = (uint)get_num_groups(0), NY = (uint)get_num_groups(1), NZ = "
-                           "(uint)get_num_groups(2);\n"
-                           "  const uint BX = (uint)get_group_id(0), BY = (uint)get_group_id(1), BZ = "
-                           "(uint)get_group_id(2);\n");
+        info_.cooperates
+            ? ""
+            : "  const ulong S = " + aligned_shared(info_, "(ulong)SH") +
+                  ";\n"
+                  "  const uint NX = (uint)get_num_groups(0), NY = (uint)get_num_groups(1), NZ = "
+                  "(uint)get_num_groups(2);\n"
+                  "  const uint BX = (uint)get_group_id(0), BY = (uint)get_group_id(1), BZ = "
+                  "(uint)get_group_id(2);\n");
   }
 
   std::string direct(const std::string& body) const {

@@ -44,8 +44,7 @@ std::string aligned_shared(const KernelInfo& info, const std::string& address) {
   return fmt::format("({} + {}ul) & ~{}ul", address, info.shared_alignment - 1, info.shared_alignment - 1);
 }
 
-Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info)
-    : kernel_(kernel), info_(info) {
+Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(kernel), info_(info) {
   std::vector<std::size_t> points;
   for (std::size_t n = 0; n < kernel.instructions.size(); ++n) {
     if (!kernel.instructions[n].is_label() && is_synchronisation(kernel.instructions[n])) points.push_back(n);
