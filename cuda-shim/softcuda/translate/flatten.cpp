@@ -130,6 +130,8 @@ void Flattener::declare(const Variable& variable, int line) {
 Argument Flattener::shared(const std::string& key, Memory memory) {
   const auto known = statics_.find(key);
   if (known != statics_.end()) return known->second;
+  result_.info.shared_alignment =
+      std::max(result_.info.shared_alignment, static_cast<std::uint32_t>(memory.alignment));
   if (!memory.dynamic_shared) {
     memory.offset = round_up(shared_bytes_, memory.alignment);
     shared_bytes_ = memory.offset + memory.size;

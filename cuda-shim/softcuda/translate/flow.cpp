@@ -32,10 +32,10 @@ void add_registers(const Argument& argument, std::vector<int>& into) {
 }
 
 bool has_result(const FlatInstruction& i) {
-  constexpr std::array<std::string_view, 21> kWithout = {
-      "st",        "red",     "bra",     "brx",           "ret",        "exit",      "trap",
-      "brkpt",     "bar",     "barrier", "membar",        "fence",      "nanosleep", "prefetch",
-      "prefetchu", "pmevent", "discard", "applypriority", "setmaxnreg", "cp",        "sust"};
+  constexpr std::array<std::string_view, 22> kWithout = {
+      "st",      "red",           "bra",        "brx",   "ret",       "exit",          "trap",      "brkpt",
+      "bar",     "barrier",       "membar",     "fence", "nanosleep", "prefetch",      "prefetchu", "pmevent",
+      "discard", "applypriority", "setmaxnreg", "cp",    "sust",      "griddepcontrol"};
   if (i.name.starts_with("call.")) return i.name == "call.return";
   if (i.name == "bar" || i.name == "barrier") return i.has("red");
   if (i.name == "wmma") return !i.has("store");
@@ -158,6 +158,9 @@ void Flow::find_blocks() {
           for (const int label : kernel_.targets[static_cast<std::size_t>(argument.id)]) jump(label);
         }
       }
+      // What is needed behind a call is needed before it, too, where it is saved, though a function that is
+      // called again sets its registers anew.
+      if (last.name == "call.enter") jump(kernel_.calls[static_cast<std::size_t>(last.call)].return_label);
       if (leaves(last) || block.successors.empty()) block.successors.push_back(exit_);
     }
     if (!jumps || last.guard >= 0) block.successors.push_back(b + 1);  // b + 1 may be exit_

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "cuda-shim/softcuda/translate/call_graph.hpp"
+#include "cuda-shim/softcuda/translate/device_library.hpp"
 #include "cuda-shim/softcuda/translate/flatten.hpp"
 #include "cuda-shim/softcuda/translate/module_symbols.hpp"
 #include "cuda-shim/softcuda/translate/prelude_text.hpp"
@@ -144,9 +145,10 @@ Translation translate(std::string_view ptx) {
   if (const auto* error = std::get_if<slicing::ptx::ParseError>(&parsed)) {
     return TranslationError{error->line, "", error->message};
   }
-  const auto& module = std::get<slicing::ptx::Module>(parsed);
+  auto& module = std::get<slicing::ptx::Module>(parsed);
   if (module.address_size != 64)
     return TranslationError{0, ".address_size", "only 64-bit modules are supported"};
+  define_device_functions(module);
   return ModuleTranslator(module).run();
 }
 

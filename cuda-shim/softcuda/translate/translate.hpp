@@ -4,8 +4,9 @@
 // Every kernel of the source has exactly these arguments:
 //   0  a struct by value, `struct { ulong w[N]; }` with N = max(1, ceil(parameter_bytes / 8)):
 //      the bytes of the parameter block as CUDA lays them out
-//   1  `__local ulong*`: the block's shared memory, at least 16 bytes:
-//      static_shared_bytes rounded up to 16, and then the dynamic part
+//   1  `__local ulong*`: the block's shared memory, of KernelInfo::shared_bytes: the static part, and then
+//   the
+//      dynamic one
 //   2  `ulong`: host address of the module's data segment
 //   3  `ulong`: host address of the RuntimeBlock (runtime_block.hpp)
 // Grid and block are those of the enqueue: three dimensions, global size = grid * block, local size = block.
@@ -14,6 +15,7 @@
 // The translation follows the PTX ISA; docs/SOFTCUDA.md says what is translated and what is refused.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,9 +39,10 @@ struct KernelInfo {
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes =
-      0;                          // .shared of the module and of the functions, without the dynamic part
-  std::uint32_t local_bytes = 0;  // .local per thread, called functions included
-  std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid; 0 = not said
+      0;  // .shared of the module and of the functions, without the dynamic part
+  std::uint32_t shared_alignment = 16;       // of the beginning of the shared memory and of its dynamic part
+  std::uint32_t local_bytes = 0;             // .local per thread, called functions included
+  std::uint32_t max_threads[3] = {0, 0, 0};  // .maxntid; 0 = not said
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid; 0 = not said
   std::uint32_t constant_bytes = 0;
   bool uses_barrier = false;
@@ -56,10 +59,21 @@ struct KernelInfo {
   /// pointers or call themselves.
   bool uses_stack = false;
   /// Blocks may wait for each other: they need a scratch slot each, with their shared memory behind the rest
-  /// of it (static_shared_bytes rounded up to 16, the dynamic part, and 16 bytes more), and
+  /// of it (shared_bytes and 16 bytes more), and
   /// RuntimeBlock::grid. Any number of work-groups, in one dimension, run them all.
   bool cooperates = false;
   std::string source;  // the kernel's part of the module's source
+
+  /// The static part up to where the dynamic one begins.
+  std::uint64_t fixed_shared_bytes() const {
+    const std::uint64_t alignment = shared_alignment;
+    return (static_shared_bytes + alignment - 1) / alignment * alignment;
+  }
+  /// Of argument 1 for a launch with `dynamic` bytes. OpenCL's memory may begin between two aligned places.
+  std::uint64_t shared_bytes(std::uint64_t dynamic) const {
+    const std::uint64_t room = shared_alignment > 16 ? shared_alignment : 0;
+    return std::max<std::uint64_t>(16, fixed_shared_bytes() + dynamic + room);
+  }
 };
 
 /// The 8 bytes at `offset` of the data segment are the address of a variable, plus `addend`. On a device with

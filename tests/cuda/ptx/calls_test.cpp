@@ -183,4 +183,66 @@ TEST(PtxCalls, AKernelThatCannotBeTranslatedLeavesTheOthersOfItsModule) {
   EXPECT_NE(refused.error.text().find("fence.proxy.tensormap"), std::string::npos) << refused.error.text();
 }
 
+// `out` is needed behind the second call only, and each call sets it first of all.
+constexpr const char* kFibonacci = R"ptx(
+.version 7.0
+.target sm_75
+.address_size 64
+.func fibonacci(.param .b64 out, .param .b32 n) {
+  .local .align 8 .b32 numbers[2];
+  .reg .b64 %out, %first, %second, %at;
+  .reg .b32 %n, %m, %a, %b;
+  .reg .pred %p;
+  .param .b64 place;
+  .param .b32 number;
+  ld.param.u64 %out, [out];
+  ld.param.u32 %n, [n];
+  setp.lt.u32 %p, %n, 2;
+  @%p bra SMALL;
+  mov.u64 %first, numbers;
+  add.u64 %second, %first, 4;
+  cvta.local.u64 %at, %first;
+  sub.u32 %m, %n, 1;
+  st.param.b64 [place], %at;
+  st.param.b32 [number], %m;
+  call fibonacci, (place, number);
+  ld.local.u32 %a, [%first];
+  cvta.local.u64 %at, %second;
+  sub.u32 %m, %n, 2;
+  st.param.b64 [place], %at;
+  st.param.b32 [number], %m;
+  call fibonacci, (place, number);
+  ld.local.u32 %b, [%second];
+  add.u32 %n, %a, %b;
+SMALL:
+  st.u32 [%out], %n;
+  ret;
+}
+.visible .entry kernel(.param .u64 values) {
+  .reg .b64 %at;
+  .reg .b32 %n, %i;
+  .param .b64 place;
+  .param .b32 number;
+  ld.param.u64 %at, [values];
+  mov.u32 %i, %tid.x;
+  mad.wide.u32 %at, %i, 4, %at;
+  ld.global.u32 %n, [%at];
+  st.param.b64 [place], %at;
+  st.param.b32 [number], %n;
+  call fibonacci, (place, number);
+  ret;
+}
+)ptx";
+
+TEST(PtxCalls, WhatIsNeededBehindALaterCallIsSavedByTheFirst) {
+  Module module(kFibonacci);
+  Memory<int> values(std::vector<int>{10, 1, 2, 7});
+  module.launch("kernel", {1, 1, 1}, {4, 1, 1}, Parameters().add(values.address()));
+  ASSERT_EQ(module.runtime().trap_kind, static_cast<std::uint32_t>(TrapKind::kNone));
+  EXPECT_EQ(values[0], 55);
+  EXPECT_EQ(values[1], 1);
+  EXPECT_EQ(values[2], 1);
+  EXPECT_EQ(values[3], 13);
+}
+
 }  // namespace

@@ -154,7 +154,7 @@ void Module::launch(const std::string& name, Extent grid, Extent block, const Pa
     std::size_t slots = device.units();
     if (wanted.cooperates) {
       slots = grid[0] * grid[1] * grid[2];
-      bytes += wanted.static_shared_bytes + 16 + dynamic_shared + 16;
+      bytes += wanted.shared_bytes(dynamic_shared) + 16;
       for (std::size_t d = 0; d < 3; ++d) runtime.grid[d] = static_cast<std::uint32_t>(grid[d]);
       runtime.cooperative = 1;
     }
@@ -171,8 +171,7 @@ void Module::launch(const std::string& name, Extent grid, Extent block, const Pa
   std::vector<std::byte> bytes(parameters.bytes());
   bytes.resize(std::max<std::size_t>(8, (wanted.parameter_bytes + 7) / 8 * 8));
   const cl_kernel kernel = kernels_.at(wanted.name);
-  const std::size_t shared =
-      std::max<std::size_t>(16, (wanted.static_shared_bytes + 15) / 16 * 16 + dynamic_shared);
+  const std::size_t shared = wanted.shared_bytes(dynamic_shared);
   const cl_ulong data = data_->address();
   const cl_ulong runtime_address = runtime_->address();
   check(clSetKernelArg(kernel, 0, bytes.size(), bytes.data()), "argument 0");

@@ -133,6 +133,20 @@ CUresult ptx_of_image(const void* image, std::optional<std::uint64_t> size, std:
   return CUDA_SUCCESS;
 }
 
+namespace {
+
+// The libraries of programs have thousands of kernels, of which a program uses a few: the OpenCL compiler
+// would take minutes for all.
+constexpr std::size_t kMostBuiltTogether = std::size_t{512} << 10U;
+
+std::size_t kernel_text_bytes(const TranslatedModule& module) {
+  std::size_t bytes = 0;
+  for (const KernelInfo& each : module.kernels) bytes += each.source.size();
+  return bytes;
+}
+
+}  // namespace
+
 std::shared_ptr<Image> Image::of_ptx(std::string_view ptx, CUresult& code, LoadLog& log) {
   auto translation = translate(ptx);
   if (!translation) {
@@ -156,11 +170,14 @@ cl_program Image::program(const OpenClDevice& device, const KernelInfo& kernel) 
   const std::lock_guard guard(lock_);
   if (!tried_) {
     tried_ = true;
-    if (auto built = build_program(device, translated_.source(), translated_.build_options))
-      program_ = std::move(built).value();
+    if (kernel_text_bytes(translated_) <= kMostBuiltTogether) {
+      if (auto built = build_program(device, translated_.source(), translated_.build_options))
+        program_ = std::move(built).value();
+    }
   }
   if (program_) return program_.get();
-  // A defect of the translation. It is the defect of one kernel: the others of the module are not lost.
+  // The module is large, or has a defect of the translation, which is the defect of one kernel: the others
+  // are not lost.
   const auto [own, is_new] = programs_.try_emplace(kernel.name);
   if (is_new) {
     auto built = build_program(device, translated_.prelude + kernel.source, translated_.build_options);

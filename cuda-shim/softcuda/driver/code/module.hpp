@@ -42,7 +42,8 @@ class Image final : public cuda::Image {
 
   const TranslatedModule& translated() const { return translated_; }
   /// The OpenCL program with the kernel, one of this image's: built at the first call, for all kernels
-  /// together unless that fails. Null: it cannot be built; the reason goes to stderr, once.
+  /// together unless they are too many or that fails. Null: it cannot be built; the reason goes to stderr,
+  /// once.
   cl_program program(const OpenClDevice& device, const KernelInfo& kernel);
   const KernelInfo* kernel(std::string_view name) const;
   /// Says on stderr, once, why the kernel or variable of that name cannot be had. False: it is not refused.
@@ -55,7 +56,7 @@ class Image final : public cuda::Image {
   std::mutex lock_;  // guards the members below
   bool tried_ = false;
   ProgramPtr program_;
-  std::map<std::string, ProgramPtr> programs_;  // by kernel, where program_ cannot be built
+  std::map<std::string, ProgramPtr> programs_;  // by kernel, where there is no program_
   std::set<std::string, std::less<>> said_;
 };
 

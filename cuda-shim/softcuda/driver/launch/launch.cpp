@@ -71,12 +71,9 @@ void print_ring(const LaunchFrame& frame, const RuntimeBlock& block) {
 
 /// With the lock of the arguments.
 bool set_arguments(const Launch& launch, const LaunchFrame& frame) {
-  constexpr std::uint64_t kLeastShared = 16;
   const cl_kernel kernel = launch.function->kernel();
   Function::Arguments& set = launch.function->arguments();
-  const std::uint64_t static_shared = launch.function->info().static_shared_bytes;
-  const std::uint64_t shared =
-      std::max((static_shared + 15) / 16 * 16 + launch.shape.dynamic_shared, kLeastShared);
+  const std::uint64_t shared = launch.function->info().shared_bytes(launch.shape.dynamic_shared);
   if (shared != set.shared_bytes) {
     if (clSetKernelArg(kernel, 1, shared, nullptr) != CL_SUCCESS) return false;
     set.shared_bytes = shared;
@@ -136,7 +133,7 @@ std::unique_ptr<LaunchFrame> make_frame(const Launch& launch, ContextResources& 
   std::uint64_t slots = info.stepped ? device.facts().compute_units + 1 : 0;
   if (info.cooperates) {
     slots = blocks_of(launch.shape);
-    slot += (info.static_shared_bytes + 15) / 16 * 16 + launch.shape.dynamic_shared + 16;
+    slot += info.shared_bytes(launch.shape.dynamic_shared) + 16;
   }
   constexpr std::uint64_t kMostSlots = 0x7fffffff;
   if (slots <= kMostSlots &&

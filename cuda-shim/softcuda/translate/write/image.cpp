@@ -161,7 +161,7 @@ struct SurfaceAccess {
   std::size_t elements = 1;
 };
 
-std::size_t elements_of(const FlatInstruction& i) {
+std::size_t vector_length_of(const FlatInstruction& i) {
   return i.has("v4") ? 4 : i.has("v2") ? 2 : 1;
 }
 
@@ -177,7 +177,7 @@ bool open_access(Writer& w, const FlatInstruction& i, std::size_t operand, const
     const auto type = scalar_type(word);
     if (type && type->kind == ScalarType::Kind::kBits && type->bits <= 64) access.element = *type;
   }
-  access.elements = elements_of(i);
+  access.elements = vector_length_of(i);
   const Place place = place_of(w, w.argument(operand), *geometry, kIndex);
   if (w.failed()) return false;
   const std::string x = place.coordinates[0];

@@ -77,13 +77,15 @@ class KernelWriter {
         "__kernel void {0}(struct {0}_parameters P, __local ulong* SH, ulong D, ulong R) {{\n"
         "  const ulong SB = {2};\n"
         "{3}",
-        info_.function, words, round_up(info_.static_shared_bytes, 16),
-        info_.cooperates ? ""
-                         : "  const ulong S = (ulong)SH;\n"
-                           "  const uint NX = (uint)get_num_groups(0), NY = (uint)get_num_groups(1), NZ = "
-                           "(uint)get_num_groups(2);\n"
-                           "  const uint BX = (uint)get_group_id(0), BY = (uint)get_group_id(1), BZ = "
-                           "(uint)get_group_id(2);\n");
+        info_.function, words, info_.fixed_shared_bytes(),
+        info_.cooperates
+            ? ""
+            : "  const ulong S = " + aligned_shared(info_, "(ulong)SH") +
+                  ";\n"
+                  "  const uint NX = (uint)get_num_groups(0), NY = (uint)get_num_groups(1), NZ = "
+                  "(uint)get_num_groups(2);\n"
+                  "  const uint BX = (uint)get_group_id(0), BY = (uint)get_group_id(1), BZ = "
+                  "(uint)get_group_id(2);\n");
   }
 
   std::string direct(const std::string& body) const {

@@ -98,9 +98,11 @@ void copy_asynchronously(Writer& w, const FlatInstruction& i) {
                      w.plain_address(w.argument(1), Writer::Space::kPlain), size.bits, read));
 }
 
+// Launches of a stream follow one another here: what griddepcontrol waits for has been done.
 bool is_hint(const FlatInstruction& i) {
   return i.name == "prefetch" || i.name == "prefetchu" || i.name == "applypriority" || i.name == "discard" ||
-         i.name == "nanosleep" || i.name == "pmevent" || i.name == "setmaxnreg" || i.name == "createpolicy";
+         i.name == "nanosleep" || i.name == "pmevent" || i.name == "setmaxnreg" || i.name == "createpolicy" ||
+         i.name == "griddepcontrol";
 }
 
 }  // namespace

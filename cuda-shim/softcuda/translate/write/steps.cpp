@@ -39,8 +39,12 @@ unsigned slot_bytes(unsigned bits) {
 
 }  // namespace
 
-Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info)
-    : kernel_(kernel), cooperates_(info.cooperates) {
+std::string aligned_shared(const KernelInfo& info, const std::string& address) {
+  if (info.shared_alignment <= 16) return address;
+  return fmt::format("({} + {}ul) & ~{}ul", address, info.shared_alignment - 1, info.shared_alignment - 1);
+}
+
+Steps::Steps(FlatKernel& kernel, const Flow& flow, KernelInfo& info) : kernel_(kernel), info_(info) {
   std::vector<std::size_t> points;
   for (std::size_t n = 0; n < kernel.instructions.size(); ++n) {
     if (!kernel.instructions[n].is_label() && is_synchronisation(kernel.instructions[n])) points.push_back(n);
@@ -135,7 +139,7 @@ std::string Steps::run_block(const std::string& prologue, const std::string& bod
 std::string Steps::wrap(const std::string& prologue, const std::string& body) const {
   const std::string first =
       "  if ((get_local_id(0) | get_local_id(1) | get_local_id(2)) != 0) return;\n  struct fgv_block G;\n";
-  if (!cooperates_) {
+  if (!info_.cooperates) {
     return first + fmt::format("  if (!fgv_begin(&G, R, {}, {})) return;\n", context_bytes_, has_stack()) +
            run_block(prologue, body) + "  fgv_end(&G, R);\n";
   }
@@ -148,12 +152,12 @@ std::string Steps::wrap(const std::string& prologue, const std::string& body) co
              "  for (uint at = 0; at < NX * NY * NZ; ++at) {{\n"
              "  const bool trapped = *(volatile FAIRGV_AS uint*)&runtime->trap_kind != 0;\n"
              "  if (trapped) return;\n"
-             "  const uint was = fgv_take_block(&G, R, at, {}, {}, SB);\n"
+             "  const uint was = fgv_take_block(&G, R, at, {}, {}, {}ul);\n"
              "  if (was == FAIRGV_BLOCK_ENDED) ++ended;\n"
              "  if (was == FAIRGV_BLOCK_ENDED || was == FAIRGV_BLOCK_RUNS) continue;\n"
-             "  const ulong S = G.shared;\n"
+             "  const ulong S = {};\n"
              "  const uint BX = at % NX, BY = at / NX % NY, BZ = at / NX / NY;\n",
-             context_bytes_, has_stack()) +
+             context_bytes_, has_stack(), info_.shared_bytes(0), aligned_shared(info_, "G.shared")) +
          run_block(prologue, body) + "  fgv_leave_block(&G, R, trapped, BX, BY, BZ);\n  }\n  }\n";
 }
 

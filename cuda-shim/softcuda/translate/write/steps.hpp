@@ -11,6 +11,9 @@
 
 namespace fairgv::softcuda {
 
+/// Where the block's shared memory begins, of the memory that is at `address`.
+std::string aligned_shared(const KernelInfo& info, const std::string& address);
+
 class Steps {
  public:
   /// Lays out the thread's own memory: registers that outlive a stop, then .local and .param variables, whose
@@ -43,7 +46,7 @@ class Steps {
   bool has_stack() const { return !kernel_.calls.empty(); }
 
   const FlatKernel& kernel_;
-  const bool cooperates_;
+  const KernelInfo& info_;
   std::map<const FlatInstruction*, Stop> stops_;
   // Registers that one instruction sets, always to the same value: cheaper to compute again than to keep.
   std::map<int, const FlatInstruction*> constants_;
