@@ -23,6 +23,10 @@ class GraphMemoryTest : public WithModule {
     EXPECT_OK(cuDeviceGetGraphMemAttribute(device_, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &bytes));
     return bytes;
   }
+  /// "Asynchronously, when the launch has ended" (cuGraphExecDestroy): by a thread of the driver.
+  void await_end_of_use() {
+    while (used() != 0) std::this_thread::yield();
+  }
   std::size_t free_memory() {
     std::size_t free = 0;
     std::size_t total = 0;
@@ -87,8 +91,8 @@ TEST_F(GraphMemoryTest, AllocationsAreCaptured) {
   EXPECT_OK(cuStreamSynchronize(stream_));
   EXPECT_EQ(333u, download<unsigned>(result_, 1)[0]);
   EXPECT_OK(cuCtxSynchronize());
-  // "Asynchronously, when the launch has ended" (cuGraphExecDestroy): by a thread of the driver.
-  while (used() != 0 || free_memory() < before) std::this_thread::yield();
+  await_end_of_use();
+  while (free_memory() < before) std::this_thread::yield();
   std::uint64_t high = 0;
   EXPECT_OK(cuDeviceGetGraphMemAttribute(device_, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &high));
   EXPECT_EQ(kBytes, high);
@@ -233,7 +237,7 @@ TEST_F(GraphMemoryTest, NodesByHand) {
   EXPECT_OK(cuGraphExecDestroy(executable));
   EXPECT_OK(cuGraphDestroy(graph));
   EXPECT_OK(cuCtxSynchronize());
-  EXPECT_EQ(0u, used());
+  await_end_of_use();
 }
 
 TEST_F(GraphMemoryTest, ALostCaptureKeepsNoMemory) {
@@ -246,7 +250,7 @@ TEST_F(GraphMemoryTest, ALostCaptureKeepsNoMemory) {
   EXPECT_CODE(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuMemFreeAsync(result_, stream_));
   CUgraph graph = nullptr;
   EXPECT_CODE(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream_, &graph));
-  EXPECT_EQ(0u, used());
+  await_end_of_use();
 }
 
 TEST_F(GraphMemoryTest, OtherStreamsAllocateMeanwhile) {
@@ -256,7 +260,7 @@ TEST_F(GraphMemoryTest, OtherStreamsAllocateMeanwhile) {
   CUdeviceptr memory = 0;
   EXPECT_OK(cuMemAllocAsync(&memory, kBytes, other));
   EXPECT_OK(cuMemFreeAsync(memory, other));
-  EXPECT_EQ(0u, used());
+  await_end_of_use();
   EXPECT_OK(cuGraphDestroy(end()));
   EXPECT_OK(cuStreamDestroy(other));
 }
