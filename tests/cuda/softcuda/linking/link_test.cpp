@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "fixture.hpp"
+#include "tests/cuda/softcuda/fixture.hpp"
 
 namespace {
 
