@@ -13,7 +13,7 @@
 
 namespace fairgv::cuda::remote {
 
-/// What an argument of cuModuleLoadData says.
+/// The meaning of an argument of cuModuleLoadData.
 struct ImageBytes {
   std::vector<std::byte> image;  // a fatbin, machine code (ELF), or PTX without its final 0
   /// The fatbins of the units of a linked program (nvcc -rdc=true), of which `image` is the linked code.

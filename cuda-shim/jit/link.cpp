@@ -44,7 +44,7 @@ std::optional<int> driver_type(int type) {
   }
 }
 
-/// What the bytes are, for an input of any type.
+/// The kind of the bytes, for an input of any type.
 int recognised(int type, std::string_view bytes) {
   constexpr std::string_view kFatbinMagic = "\x50\xed\x55\xba";
   if (type != kLinkAny) return type;

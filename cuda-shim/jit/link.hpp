@@ -37,14 +37,15 @@ inline constexpr int kLinkAny = 10;
 /// because NVRTC has handed it out as such.
 int type_to_add(int type, const char* data, std::size_t size);
 
-/// What the program has given to nvJitLink. Not for several threads at once, as nvJitLink's own links.
+/// The inputs that the program has given to nvJitLink. Not for several threads at once, as nvJitLink's own
+/// links.
 class Link {
  public:
   Link(unsigned count, const char* const* options);
 
   void add(int type, std::string bytes, std::string name);
-  /// What the software device can load, in place of the machine code: one PTX text with its zero, or what
-  /// the driver has linked. Made once; null, and a line says why, if it cannot be made.
+  /// Code that the software device can load, in place of the machine code: one PTX text with its zero, or
+  /// what the driver has linked. Made once; null, and a line says why, if it cannot be made.
   const std::string* image(const NvJitLink& functions);
 
  private:

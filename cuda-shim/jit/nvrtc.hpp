@@ -1,4 +1,4 @@
-// What stands in front of NVRTC: its machine code is PTX on the software device.
+// The functions in front of NVRTC: its machine code is PTX on the software device.
 #pragma once
 
 #include <span>

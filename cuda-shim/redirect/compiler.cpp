@@ -18,7 +18,7 @@ namespace fairgv::redirect {
 namespace {
 
 constexpr std::array<std::string_view, 3> kBeginnings{"nvrtc", "nvJitLink", "__nvJitLink"};
-// What NVIDIA's libraries all have; other libraries may export names that begin so.
+// Names that NVIDIA's libraries all have; other libraries may export names that begin so.
 constexpr std::array<std::string_view, 2> kCertain{"nvrtcCompileProgram", "nvJitLinkVersion"};
 
 /// A function of libfairgv-jit.so; null, and a line says why, if it is not there.

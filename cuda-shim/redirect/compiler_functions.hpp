@@ -1,5 +1,5 @@
-// What the preloaded library and libfairgv-jit.so say to each other about a run-time compiler (NVRTC,
-// nvJitLink) that has been loaded: plain C, because they are two libraries.
+// The words that the preloaded library and libfairgv-jit.so say to each other about a run-time compiler
+// (NVRTC, nvJitLink) that has been loaded: plain C, because they are two libraries.
 #pragma once
 
 #include <cstddef>

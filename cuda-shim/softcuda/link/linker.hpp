@@ -28,7 +28,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// What becomes part of the result, in the order of units and of their texts.
+/// The parts of the result, in the order of units and of their texts.
 struct Selection {
   std::vector<Place> definitions;
   std::map<std::string, Place> declarations;     // functions of the driver, and memory that a launch sizes

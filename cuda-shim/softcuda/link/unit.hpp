@@ -18,7 +18,7 @@ namespace fairgv::softcuda::link {
 /// strong one (.weak), or as memory that all units share (.common).
 enum class Binding { kPrivate, kStrong, kWeak, kCommon };
 
-/// What two units that mean the same thing must agree about.
+/// The form of a symbol: two units that mean the same thing must agree about it.
 struct Shape {
   std::string space;                  // "global", "const", "shared", "func", "entry"
   std::optional<std::uint64_t> size;  // bytes of a variable; nothing: an array whose size is not said

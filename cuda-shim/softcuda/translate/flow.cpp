@@ -158,8 +158,8 @@ void Flow::find_blocks() {
           for (const int label : kernel_.targets[static_cast<std::size_t>(argument.id)]) jump(label);
         }
       }
-      // What is needed behind a call is needed before it, too, where it is saved, though a function that is
-      // called again sets its registers anew.
+      // A register that is needed behind a call is needed before it, too, where it is saved, though a
+      // function that is called again sets its registers anew.
       if (last.name == "call.enter") jump(kernel_.calls[static_cast<std::size_t>(last.call)].return_label);
       if (leaves(last) || block.successors.empty()) block.successors.push_back(exit_);
     }

@@ -28,7 +28,7 @@ class WorkerStarter {
   WorkerStarter(const Config& config, Installation& installation)
       : config_(config), installation_(installation) {}
 
-  /// Who wants a session; used during the call only.
+  /// The peer that wants a session; used during the call only.
   struct Request {
     SessionId id;
     const Tenant& tenant;

@@ -1,4 +1,5 @@
-// What a command of a direct program pays at an open gate: one look at the turn page, going in and out.
+// The price that a command of a direct program pays at an open gate: one look at the turn page, going in and
+// out.
 #include <benchmark/benchmark.h>
 
 #include <thread>

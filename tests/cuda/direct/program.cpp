@@ -234,7 +234,7 @@ int every_kind() {
   CUdevice device = 0;
   CHECK(cuDeviceGet(&device, 0));
   CHECK(cuCtxCreate(&work.context, nullptr, 0, device));
-  // What the context held is back, with the work's own memory; a free in a stream's order may be on its way.
+  // The context's memory is back, with the work's own memory; a free in a stream's order may be on its way.
   long long after = left();
   for (int look = 0; look < 10'000 && after < before; ++look) after = left();
   std::printf("back %lld\n", after - before);

@@ -127,7 +127,7 @@ TEST(LinkContainers, OtherFilesAreRefused) {
   EXPECT_FALSE(fatbins_of_object(bytes_of(object_of({{"__nv_relfatbin", fatbin}}))));
 }
 
-// What is found lies inside the file, whatever it says.
+// A finding lies inside the file, whatever it says.
 TEST(LinkContainers, DamagedFilesAreReadWithinTheirBounds) {
   const std::string object = object_of({{".text", "code"}, {"__nv_relfatbin", fatbin_of(20) + fatbin_of(9)}});
   const std::string archive =

@@ -63,7 +63,7 @@ constexpr std::string_view kLibraryCalls = R"ptx(
 .extern .func (.param .b32 r) cudaCGGetSize (.param .b64 a, .param .b64 b, .param .b64 c);
 .extern .func (.param .b32 r) cudaCGGetRank (.param .b64 a, .param .b64 b, .param .b64 c);
 
-// What the block before has written is there after a round, `rounds` times. out: the thread's rank, the size, the error.
+// The value that the block before has written is there after a round, `rounds` times. out: the thread's rank, the size, the error.
 .visible .entry pass_on(.param .u64 values, .param .u64 out, .param .u32 rounds) {
   .reg .b64 %handle, %values, %out, %mine, %theirs, %place, %local;
   .reg .b32 %n, %m, %i, %v, %e, %blocks;

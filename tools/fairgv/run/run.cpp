@@ -141,8 +141,8 @@ void set_variables(const Variables& variables) {
   }
 }
 
-/// What the user has told the dynamic linker. A direct program keeps the runtime that it carries, so that nothing
-/// of what others are given may stay.
+/// The user's own settings of the dynamic linker. A direct program keeps the runtime that it carries, so that
+/// nothing of what others are given may stay.
 Variables linker_variables() {
   Variables variables;
   for (const char* const name : {"LD_LIBRARY_PATH", "LD_PRELOAD"}) {

@@ -124,8 +124,7 @@ CUresult Function::blocks_at_once(std::uint32_t threads, std::uint64_t dynamic_s
   blocks = 0;
   if (threads > facts().largest_block) return CUDA_SUCCESS;
   const std::uint64_t warps = (threads + kWarp - 1) / kWarp;
-  blocks =
-      std::min<std::uint64_t>(kBlocksPerMultiprocessor, kThreadsPerMultiprocessor / kWarp / warps);
+  blocks = std::min<std::uint64_t>(kBlocksPerMultiprocessor, kThreadsPerMultiprocessor / kWarp / warps);
   const std::uint64_t shared = rounded(info_.static_shared_bytes + dynamic_shared);
   if (shared != 0) blocks = std::min(blocks, shared_at_most(device) / shared);
   return CUDA_SUCCESS;

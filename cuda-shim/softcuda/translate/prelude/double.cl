@@ -78,7 +78,7 @@ static double fgv_d64_sum(struct fgv_wide a, struct fgv_wide b, int mode) {
     const ulong low = a.low + b.low;
     return fgv_d64_pack2(a.negative, a.high + b.high + (low < a.low ? 1 : 0), low, a.e, sticky, mode);
   }
-  // What was lost of b makes the difference smaller: it lies above the next lower integer.
+  // The lost part of b makes the difference smaller: it lies above the next lower integer.
   const ulong lost = sticky ? 1 : 0;
   const ulong low = a.low - b.low;
   const ulong high = a.high - b.high - (a.low < b.low ? 1 : 0) - (low < lost ? 1 : 0);

@@ -3,7 +3,7 @@
 // and taken up again later.
 enum { FAIRGV_BLOCK_NEW, FAIRGV_BLOCK_RUNS, FAIRGV_BLOCK_WAITS, FAIRGV_BLOCK_ENDED };
 
-// What the block was; it is this work-item's unless it runs or has ended. Its shared memory, of which `fixed` bytes are
+// The block's state before; it is this work-item's unless it runs or has ended. Its shared memory, of which `fixed` bytes are
 // the static part, lies in its slot, too.
 static uint fgv_take_block(struct fgv_block* G, ulong R, uint index, uint context, bool has_stack, ulong fixed) {
   FAIRGV_AS uint* flag = (FAIRGV_AS uint*)FAIRGV_RUNTIME(R)->scratch_flags + index;

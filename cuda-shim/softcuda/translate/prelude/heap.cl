@@ -91,7 +91,7 @@ static ulong fgv_malloc(ulong R, ulong bytes, ulong alignment) {
     fgv_heap_take(heap, block);
     fgv_heap_use(heap, block, room);
     if (alignment > 16 && ((block + 16) & (alignment - 1)) != 0) {
-      // What lies in front is large enough to be a block of its own.
+      // The space in front is large enough to be a block of its own.
       const ulong place = ((block + 48 + alignment - 1) & ~(alignment - 1)) - 16;
       const ulong whole = FAIRGV_SIZE(block) & ~1ul, front = place - block;
       FAIRGV_SIZE(place) = (whole - front) | 1;

@@ -1,4 +1,4 @@
-// What the two units of the program `units` have in common.
+// The parts that the two units of the program `units` have in common.
 #ifndef FAIRGV_TESTS_CUDA_CUDART_PROGRAMS_UNITS_HPP
 #define FAIRGV_TESTS_CUDA_CUDART_PROGRAMS_UNITS_HPP
 
