@@ -158,13 +158,11 @@ void Gate::open_run(const vgpu::Offer& offer, Time now) {
   others_.store(0, std::memory_order_relaxed);
   limit_.store(window_, std::memory_order_relaxed);
   run_number_.fetch_add(1, std::memory_order_relaxed);
+  withdrawn_.store(0, std::memory_order_relaxed);
   issued_seen_ = 0;
   issued_changed_ = now;
   phase_ = Phase::open;
-  word_.fetch_and(~kIssued, std::memory_order_relaxed);
-  // Release: pairs with the acquire of enter().
-  word_.fetch_or(kOpen, std::memory_order_release);
-  change();
+  open_word(0);
 }
 
 bool Gate::is_alone() const {
@@ -174,32 +172,34 @@ bool Gate::is_alone() const {
 void Gate::shut(Time now) {
   phase_ = Phase::sealing;
   shut_at_ = now;
-  // Both in one step: a thread that leaves later sees that it is waited for.
-  word_.fetch_xor(kOpen | kSealing, std::memory_order_acq_rel);
+  // Both in one step: a thread that leaves later sees that it is waited for, and one that comes later is not
+  // counted.
+  const std::uint64_t before = word_.fetch_xor(kOpen | kSealing, std::memory_order_acq_rel);
+  // Beyond the limit nobody was admitted.
+  issued_ = std::min(before & kIssued, limit_.load(std::memory_order_relaxed));
 }
 
 /// A thread inside may wait in the driver for what another thread has yet to launch.
 void Gate::open_again() {
   window_ = std::min(2 * window_, kLongestWindow);
-  std::uint64_t word = word_.load(std::memory_order_relaxed);
-  const std::uint64_t before = limit_.load(std::memory_order_relaxed);
+  limit_.store(issued_ + window_, std::memory_order_relaxed);
   phase_ = Phase::open;
-  // In one step with the count, in which failed tries are no commands. Release: pairs with the acquire of
-  // enter().
-  for (std::uint64_t opened = 0;;) {
-    const std::uint64_t admitted = std::min(word & kIssued, before);
-    limit_.store(admitted + window_, std::memory_order_relaxed);
-    opened = (word & kInsideMask) | kOpen | admitted;
-    if (word_.compare_exchange_weak(word, opened, std::memory_order_release, std::memory_order_relaxed))
-      break;
+  open_word(issued_);
+}
+
+/// In one step with the count, so that tries at the shut gate are not in it.
+void Gate::open_word(std::uint64_t issued) {
+  std::uint64_t word = word_.load(std::memory_order_relaxed);
+  // Release: pairs with the acquire of enter().
+  while (!word_.compare_exchange_weak(word, (word & kInsideMask) | kOpen | issued, std::memory_order_release,
+                                      std::memory_order_relaxed)) {
   }
   change();
 }
 
 void Gate::put_marks() {
-  const std::uint64_t before = word_.fetch_and(~kSealing, std::memory_order_acquire);
-  // Failed tries count, too, but nobody was admitted beyond the limit.
-  open_.commands = std::min(before & kIssued, limit_.load(std::memory_order_relaxed));
+  word_.fetch_and(~kSealing, std::memory_order_acquire);
+  open_.commands = issued_ - std::min(issued_, withdrawn_.load(std::memory_order_relaxed));
   open_.launches = open_.commands - std::min(open_.commands, others_.load(std::memory_order_relaxed));
   for (const StreamUse& use : uses_) {
     const Mark mark = pool_.put(use);
@@ -224,9 +224,10 @@ void Gate::collect(Time now) {
     draining_.pop_front();
     const Duration took = now - std::max(ended.began, std::exchange(last_end_, now));
     turn_.completed(1, std::min<std::uint64_t>(1, ended.launches), now);
-    if (ended.commands > 1)
-      turn_.meter().stood_for(ended.commands - 1,
-                              ended.launches - std::min<std::uint64_t>(1, ended.launches));
+    if (ended.commands > 1) {
+      turn_.meter().count(0, 0, ended.commands - 1,
+                          ended.launches - std::min<std::uint64_t>(1, ended.launches));
+    }
     adapt(ended, took);
     for (const auto& function : ended.at_end) function();
     change();

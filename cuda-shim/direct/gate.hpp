@@ -62,8 +62,8 @@ class Gate {
       // Relaxed: the dispatcher's wish to have the turn back orders nothing here.
       if (page_.state.load(std::memory_order_relaxed) == kBusy) [[likely]]
         return true;
-      // No command after all: the run is not over while this thread is inside.
-      word_.fetch_sub(1, std::memory_order_relaxed);
+      // No command after all. Relaxed: leave() publishes it, and the run is not over before.
+      withdrawn_.fetch_add(1, std::memory_order_relaxed);
     }
     leave();
     return false;
@@ -108,7 +108,8 @@ class Gate {
   void stop();
 
  private:
-  // word_: who is inside and how many commands the open run has had.
+  // word_: who is inside, and how many commands have been counted since the open run began. Tries at a shut
+  // gate and beyond the limit count, too.
   static constexpr std::uint64_t kIssued = 0xffff'ffff;
   static constexpr std::uint64_t kInside = std::uint64_t{1} << 32;
   static constexpr std::uint64_t kInsideMask = std::uint64_t{0xff'ffff} << 32;
@@ -157,6 +158,7 @@ class Gate {
   bool is_alone() const;
   void shut(Time now);
   void open_again();
+  void open_word(std::uint64_t issued);
   void put_marks();
   void collect(Time now);
   void adapt(const Run& run, Duration took);
@@ -176,6 +178,7 @@ class Gate {
   alignas(64) std::atomic<std::uint64_t> limit_{0};  // commands of the open run; changes while it is shut
   std::atomic<std::uint64_t> run_number_{0};         // ordered by word_
   std::atomic<std::uint64_t> others_{0};             // of the run's commands; relaxed, a statistic
+  std::atomic<std::uint64_t> withdrawn_{0};          // of the run's counted commands; see enter()
   std::atomic<std::uint32_t> changes_{0};            // release in change(), acquire in the waits
 
   session::DeviceTurn& page_;
@@ -189,9 +192,10 @@ class Gate {
   std::vector<StreamUse> uses_;  // of the open run
   std::deque<Run> draining_;
   std::uint64_t window_ = 1;
-  Duration expected_{0};  // time of a run
-  Time last_end_{};       // of a run
-  Time shut_at_{};        // while sealing
+  Duration expected_{0};      // time of a run
+  Time last_end_{};           // of a run
+  Time shut_at_{};            // while sealing
+  std::uint64_t issued_ = 0;  // the same: counted until the gate was shut
   std::uint32_t waiting_ = 0;
   std::uint64_t issued_seen_ = 0;
   Time issued_changed_{};

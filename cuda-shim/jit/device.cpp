@@ -10,7 +10,7 @@
 namespace fairgv::jit {
 namespace {
 
-// The beginning of the software device's name (cuda-shim/softcuda/driver/device.cpp).
+// The beginning of the software device's name (cuda-shim/softcuda/driver/device/device.cpp).
 constexpr std::string_view kSoftwareDevice = "FairGV soft device";
 
 /// The library that a program gets which opens the driver by its name. It is never closed.

@@ -28,7 +28,7 @@ int strength(const Symbol& symbol) {
   }
 }
 
-std::string quoted(const std::string& name) {
+std::string in_quotes(const std::string& name) {
   return "'" + name + "'";
 }
 
@@ -47,7 +47,7 @@ Messages Linker::add(Unit unit) {
 Messages Linker::take(Unit unit) {
   Messages errors;
   if (unit.module.address_size != 64) {
-    errors.push_back(quoted(unit.name) + " has addresses of " + std::to_string(unit.module.address_size) +
+    errors.push_back(in_quotes(unit.name) + " has addresses of " + std::to_string(unit.module.address_size) +
                      " bits: only 64-bit modules are supported");
   }
   for (const auto& [name, symbol] : unit.symbols) {
@@ -64,8 +64,8 @@ std::optional<std::string> Linker::conflict(const Unit& unit, const Symbol& symb
   if (symbol.binding == Binding::kPrivate || known == globals_.end()) return std::nullopt;
   const Global& global = known->second;
   const auto says = [&](const char* what, const char* first, const Place& place) {
-    return std::string(what) + ' ' + quoted(symbol.name) + " in " + quoted(unit.name) + ", first " + first +
-           " in " + quoted(units_[place.unit].name);
+    return std::string(what) + ' ' + in_quotes(symbol.name) + " in " + in_quotes(unit.name) + ", first " +
+           first + " in " + in_quotes(units_[place.unit].name);
   };
   const Place& other = global.definition ? *global.definition : global.first;
   if (symbol.defined && global.definition && symbol.binding == Binding::kStrong &&
@@ -160,7 +160,7 @@ slicing::ptx::Module Linker::link(Messages& errors) {
   Selection selection = select();
   while (!selection.undefined.empty() && take_member_for(selection, errors)) selection = select();
   for (const auto& [name, unit] : selection.undefined)
-    errors.push_back("Undefined reference to " + quoted(name) + " in " + quoted(units_[unit].name));
+    errors.push_back("Undefined reference to " + in_quotes(name) + " in " + in_quotes(units_[unit].name));
   if (errors.size() != before) {
     errors.insert(errors.end(), remarks_.begin(), remarks_.end());
     return {};

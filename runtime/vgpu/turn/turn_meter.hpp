@@ -108,15 +108,12 @@ class TurnMeter {
   /// How many commands may go by unobserved, so that the next completion still comes in time.
   std::uint64_t observe_every() const;
 
-  /// Statistics: of the commands reported by completed(), so many were parts of a launch, and so many bytes
-  /// were moved.
-  void count(std::uint64_t parts, std::uint64_t bytes) {
+  /// Statistics: of the commands reported by completed(), so many were parts of a launch, so many bytes were
+  /// moved, and they stood for so many more commands, and launches among them.
+  void count(std::uint64_t parts, std::uint64_t bytes, std::uint64_t commands = 0,
+             std::uint64_t launches = 0) {
     publish(turn_.slices, slices_ += parts);
     publish(turn_.bytes, bytes_ += bytes);
-  }
-
-  /// The same: an ended command stood for so many, and launches among them, beyond what completed() was told.
-  void stood_for(std::uint64_t commands, std::uint64_t launches) {
     publish(turn_.commands, commands_ += commands);
     publish(turn_.launches, launches_ += launches);
   }

@@ -80,7 +80,7 @@ std::string asks_in_vain(const TableRow& row) {
 
 std::string served(const TableRow& row) {
   if (const std::string function = asks_in_vain(row); !function.empty())
-    return "`" + function + "`, which FairGV's driver does not serve";
+    return "not `" + function + "`";
   switch (row.kind) {
     case TableRow::Kind::kPass:
       return "`" + row.function + "`";
@@ -112,7 +112,7 @@ std::string coverage() {
        << counts[TableRow::Kind::kPass] << " entry points are a driver function under another name, "
        << counts[TableRow::Kind::kHand] << " are written by hand, " << counts[TableRow::Kind::kRefused]
        << " are\nnot served. " << in_vain
-       << " of the former ask a function that FairGV's driver does not serve: there they answer\n"
+       << " of the former ask a function that FairGV's driver does not serve (\"not\"): there they answer\n"
           "`cudaErrorNotSupported`. `…` stands for the name itself.\n\n"
        << "| subject | entry point | per-thread default stream | served | release |\n|---|---|---|---|---|\n";
   for (auto& [subject, rows] : subjects) {

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr unsigned kThreads = 8;
+constexpr unsigned kUnitThreads = 8;
 
 struct Input {
   CUjitInputType type;
@@ -77,7 +77,7 @@ void launch(CUfunction function, unsigned threads, void* argument) {
 /// combine() with these values of the two variables that are both called `own`, and of `offset`.
 std::vector<int> combined(int own, int offset) {
   std::vector<int> values;
-  for (int at = 0; at < static_cast<int>(kThreads); ++at)
+  for (int at = 0; at < static_cast<int>(kUnitThreads); ++at)
     values.push_back(1000 + 3 * at + offset + own - 1 + at * at);
   return values;
 }
@@ -90,14 +90,14 @@ void expect_linked(CUmodule module) {
   ASSERT_OK(cuModuleGetFunction(&change, module, "change"));
   ASSERT_OK(cuModuleGetFunction(&set_offset, module, "set_offset"));
   CUdeviceptr out = 0;
-  ASSERT_OK(cuMemAlloc(&out, kThreads * sizeof(int)));
-  launch(combine, kThreads, &out);
-  EXPECT_EQ(combined(100, 7), download<int>(out, kThreads));
+  ASSERT_OK(cuMemAlloc(&out, kUnitThreads * sizeof(int)));
+  launch(combine, kUnitThreads, &out);
+  EXPECT_EQ(combined(100, 7), download<int>(out, kUnitThreads));
   int number = 50;
   launch(change, 1, &number);
   launch(set_offset, 1, &number);
-  launch(combine, kThreads, &out);
-  EXPECT_EQ(combined(50, 50), download<int>(out, kThreads));
+  launch(combine, kUnitThreads, &out);
+  EXPECT_EQ(combined(50, 50), download<int>(out, kUnitThreads));
   CUdeviceptr offset = 0;
   std::size_t bytes = 0;
   ASSERT_OK(cuModuleGetGlobal(&offset, &bytes, module, "offset"));
