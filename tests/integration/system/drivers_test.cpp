@@ -118,6 +118,7 @@ struct Drivers : ::testing::Test {
 };
 
 TEST_F(Drivers, AnswerTenantsAsTheyAnswerProgramsOfTheirOwn) {
+  if (harness::kSanitized) GTEST_SKIP() << "a minute; ApiThroughFairGV is sanitized on one of them";
   compare_all({});
 }
 

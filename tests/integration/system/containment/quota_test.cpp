@@ -82,6 +82,13 @@ TEST_P(QuotaTable, HoldsForEveryWayToAllocate) {
   EXPECT_TRUE(eventually([&] { return used_by_all() == 0; }));
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // each a minute there
+INSTANTIATE_TEST_SUITE_P(Each, QuotaTable,
+                         ::testing::Values(Table{"Paths", "Table/*", std::nullopt},
+                                           Table{"Finished", "*Finished*", std::nullopt},
+                                           Table{"SmallWithoutDirectMemory", "*Small*", "off"}),
+                         [](const auto& test) { return std::string(test.param.name); });
+#else
 INSTANTIATE_TEST_SUITE_P(
     Each, QuotaTable,
     ::testing::Values(
@@ -93,6 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         Table{"FinishedWithoutDirectMemory", "*Finished*", "off"}, Table{"Small", "*Small*", std::nullopt},
         Table{"SmallWithoutDirectMemory", "*Small*", "off"}, Table{"Device", "*Device*", std::nullopt}),
     [](const auto& test) { return std::string(test.param.name); });
+#endif
 
 // ---- tenants and processes
 
