@@ -224,10 +224,9 @@ void Gate::collect(Time now) {
     draining_.pop_front();
     const Duration took = now - std::max(ended.began, std::exchange(last_end_, now));
     turn_.completed(1, std::min<std::uint64_t>(1, ended.launches), now);
-    if (ended.commands > 1) {
-      turn_.meter().count(0, 0, ended.commands - 1,
-                          ended.launches - std::min<std::uint64_t>(1, ended.launches));
-    }
+    // The run was one command so far. One without any, whose threads have all withdrawn, takes that back.
+    turn_.meter().count(0, 0, ended.commands - 1,
+                        ended.launches - std::min<std::uint64_t>(1, ended.launches));
     adapt(ended, took);
     for (const auto& function : ended.at_end) function();
     change();

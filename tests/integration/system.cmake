@@ -60,7 +60,7 @@ endif()
 set(side_by_side "*/ApiThroughFairGV.*:*/WorkloadThroughFairGV.*:*/QuotaTable.*:*/LifeOfAProgram.*:*/BadInput.*\
 :*/AddressSpace.*:Names.*:CudaWorker.*:QuotaConfiguration.*:RawClient.*:Identity.*:Programs.*")
 gtest_discover_tests(system_test TEST_FILTER "${side_by_side}" TEST_LIST side_by_side_tests
-  DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180)
+  DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 400)
 gtest_discover_tests(system_test TEST_FILTER "-${side_by_side}" TEST_LIST serial_tests
   DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 

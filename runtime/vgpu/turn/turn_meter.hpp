@@ -109,7 +109,7 @@ class TurnMeter {
   std::uint64_t observe_every() const;
 
   /// Statistics: of the commands reported by completed(), so many were parts of a launch, so many bytes were
-  /// moved, and they stood for so many more commands, and launches among them.
+  /// moved, and they stood for so many more commands, and launches among them (modulo 2^64: fewer, too).
   void count(std::uint64_t parts, std::uint64_t bytes, std::uint64_t commands = 0,
              std::uint64_t launches = 0) {
     publish(turn_.slices, slices_ += parts);
