@@ -76,7 +76,7 @@ class Connection {
 
   /// The program's __managed__ variables.
   ManagedVariables& managed_variables();
-  /// What the device has written to them comes to the program, or goes the other way round.
+  /// The bytes that the device has written to them come to the program, or go the other way round.
   void fetch_managed_variables() {
     if (auto* const managed = managed_.load(std::memory_order_acquire)) [[unlikely]]
       managed->from_device();

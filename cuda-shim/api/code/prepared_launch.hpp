@@ -1,5 +1,5 @@
-// What the calls of the first CUDA releases set before a launch: a function's block, shared memory and
-// parameters (CUDA Driver API, "Execution Control [DEPRECATED]").
+// The state that the calls of the first CUDA releases set before a launch: a function's block, shared memory
+// and parameters (CUDA Driver API, "Execution Control [DEPRECATED]").
 #pragma once
 
 #include <cstddef>

@@ -144,7 +144,7 @@ CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPl
   if (const auto* const fill = std::get_if<FillCommand>(&step.node->work))
     return check_fill(driver, fill->fill);
   if (const auto* const node = std::get_if<AllocateNode>(&step.node->work)) {
-    // What an earlier launch has allocated is to be freed first (cuGraphLaunch).
+    // Memory that an earlier launch has allocated is to be freed first (cuGraphLaunch).
     const bool frees_itself = (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
     if (node->memory->is_live() && !frees_itself) return CUDA_ERROR_INVALID_VALUE;
     there[node->memory->parameters().dptr] = true;

@@ -16,7 +16,7 @@ class Context;
 class Driver;
 struct Allocation;
 
-/// What graphs have of each device's memory (cuDeviceGetGraphMemAttribute).
+/// The memory that graphs have of each device's memory (cuDeviceGetGraphMemAttribute).
 class GraphMemoryBooks {
  public:
   explicit GraphMemoryBooks(int devices) : devices_(static_cast<std::size_t>(devices)) {}

@@ -20,8 +20,8 @@ namespace fairgv::cuda {
 
 enum class MemoryKind { device, managed, pooled, host, registered, variable, graph };
 
-/// Who has memory of a graph's allocation node (graph/graph_memory.hpp): the graph alone; the program, too,
-/// since a launch; the program alone, since the graph is gone; nobody.
+/// The holder of memory of a graph's allocation node (graph/graph_memory.hpp): the graph alone; the program,
+/// too, since a launch; the program alone, since the graph is gone; nobody.
 enum class GraphHold { none, idle, live, orphan };
 
 /// A request for memory.

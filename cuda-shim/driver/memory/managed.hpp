@@ -53,7 +53,7 @@ class ManagedVariables {
     std::byte* here() const { return reinterpret_cast<std::byte*>(address); }
   };
 
-  /// What is told apart of what the program has written. The device's bytes are told apart one by one.
+  /// The unit in which the program's writes are told apart. The device's bytes are told apart one by one.
   static constexpr std::uint64_t kWord = 4;
 
   void send(Variable& variable);
