@@ -9,13 +9,6 @@
 namespace fairgv::cuda {
 namespace {
 
-template <typename Body>
-CUresult on_device(CUdevice device, const Body& body) noexcept {
-  return initialized([&](Driver& driver) {
-    return driver.has_device(device) ? static_cast<CUresult>(body(driver)) : CUDA_ERROR_INVALID_DEVICE;
-  });
-}
-
 /// Domain, bus, device and function, without other characters in any part. Domain and function may be left
 /// out (cuDeviceGetByPCIBusId).
 using BusId = std::array<unsigned, 4>;

@@ -96,4 +96,13 @@ inline std::shared_ptr<Stream> find_stream(Driver& driver, Context& context, CUs
   return driver.streams.find(handle);
 }
 
+/// The body of a call about a device, which is given the driver. CUDA_ERROR_INVALID_DEVICE: there is no such
+/// device.
+template <typename Body>
+CUresult on_device(CUdevice device, const Body& body) noexcept {
+  return initialized([&](Driver& driver) {
+    return driver.has_device(device) ? static_cast<CUresult>(body(driver)) : CUDA_ERROR_INVALID_DEVICE;
+  });
+}
+
 }  // namespace fairgv::cuda

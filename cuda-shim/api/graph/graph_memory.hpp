@@ -16,7 +16,7 @@ class Context;
 class Driver;
 struct Allocation;
 
-/// The memory that graphs have of each device's memory (cuDeviceGetGraphMemAttribute).
+/// The part of each device's memory that graphs have (cuDeviceGetGraphMemAttribute).
 class GraphMemoryBooks {
  public:
   explicit GraphMemoryBooks(int devices) : devices_(static_cast<std::size_t>(devices)) {}

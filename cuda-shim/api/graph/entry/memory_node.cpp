@@ -5,17 +5,6 @@
 #include "cuda-shim/api/entry/entry.hpp"
 
 namespace fairgv::cuda {
-namespace {
-
-template <typename Body>
-CUresult on_device(CUdevice device, const Body& body) noexcept {
-  return initialized([&](Driver& driver) {
-    return driver.has_device(device) ? static_cast<CUresult>(body(driver)) : CUDA_ERROR_INVALID_DEVICE;
-  });
-}
-
-}  // namespace
-
 extern "C" {
 
 // Memory goes with the graphs that have it: nothing is kept that could be trimmed.
