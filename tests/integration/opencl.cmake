@@ -38,5 +38,6 @@ if(NOT FAIRGV_SANITIZE)
   add_test(NAME opencl_api_native_sub_devices COMMAND opencl_api_test --gtest_filter=SubDevices.*)
   set_tests_properties(opencl_api_native opencl_api_native_sub_devices PROPERTIES
     ENVIRONMENT "OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd" TIMEOUT 300)
+  fairgv_long_tests(opencl_api_native)
 endif()
 # As a tenant: system/programs_test.cpp.

@@ -13,4 +13,7 @@ if(NOT FAIRGV_SANITIZE STREQUAL "thread")
     # Leaks of the bare driver are not ours to judge.
     ENVIRONMENT "OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd;ASAN_OPTIONS=detect_leaks=0"
     TIMEOUT 300)
+  if(FAIRGV_SANITIZE)
+    fairgv_long_tests(slicing_equality)
+  endif()
 endif()

@@ -59,10 +59,21 @@ endif()
 # machine; all other tests count processes, shares or seconds.
 set(side_by_side "*/ApiThroughFairGV.*:*/WorkloadThroughFairGV.*:*/QuotaTable.*:*/LifeOfAProgram.*:*/BadInput.*\
 :*/AddressSpace.*:Names.*:CudaWorker.*:QuotaConfiguration.*:RawClient.*:Identity.*:Programs.*")
-gtest_discover_tests(system_test TEST_FILTER "${side_by_side}" TEST_LIST side_by_side_tests
-  DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 400)
-gtest_discover_tests(system_test TEST_FILTER "-${side_by_side}" TEST_LIST serial_tests
-  DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+# Sanitizers see the whole API once: AddressSanitizer where launches are whole, ThreadSanitizer where a worker cuts them.
+set(long_side_by_side "*/ApiThroughFairGV.*WhereNoBufferIsReachedDirectly/Api")
+if(FAIRGV_SANITIZE STREQUAL "address")
+  list(APPEND long_side_by_side "*/ApiThroughFairGV.*CutAtRandom/Api" "*/QuotaTable.*WithoutDirectMemory")
+elseif(FAIRGV_SANITIZE STREQUAL "thread")
+  list(APPEND long_side_by_side "*/ApiThroughFairGV.BehavesAsOnTheDriver/Api" "*/QuotaTable.*")
+endif()
+fairgv_discover_tests(system_test ONLY "${side_by_side}" LONG ${long_side_by_side} PROPERTIES TIMEOUT 400)
+set(long_serial "SystemExperiments.TheCostOfSlicing*" "SystemExperiments.PromisesAreThoseOfEachOfThreeDevices"
+  "SystemExperiments.*TwoDevices*" "Experiments.*TwoDevices*" "Experiments.UtilisationBesideASleeper*")
+# The workers' memory and threads are the same in these as in others, which take less time.
+set(sanitized_long_serial "CagedSystem.BuildsWith*" "CagedSystem.OfAUsersOwn*" "Flood.OfRequests*" "PlacedSystem.*"
+  "QuotaSystem.AStorm*" "Readme.*" "Top.*" "*/TopEnds.*" "TraceSystem.*")
+fairgv_discover_tests(system_test BUT "${side_by_side}" LONG ${long_serial} SANITIZED_LONG ${sanitized_long_serial}
+  PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # A driver that needs a library which no linker finds.
 add_library(fairgv-test-lacked SHARED programs/lacked_library.cpp)
@@ -74,26 +85,45 @@ add_executable(system_driver_test system/driver_test.cpp)
 target_link_libraries(system_driver_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 target_compile_definitions(system_driver_test PRIVATE FAIRGV_LACKING_DRIVER="$<TARGET_FILE:lacking_driver>")
 add_dependencies(system_driver_test lacking_driver opencl_mistake fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop scan)
-gtest_discover_tests(system_driver_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+fairgv_discover_tests(system_driver_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
-# A program of its own, because it needs few of the programs above.
+# Other users' processes in the daemon's place, people's interventions in sessions, promises, and
+# policies that follow the host. A program of its own, because it needs few of the programs above.
+add_executable(system_peer_test system/containment/impostor_test.cpp system/host_test.cpp system/pause_test.cpp
+  system/promises_test.cpp)
+target_compile_definitions(system_peer_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
+  FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
+if(FAIRGV_CUDA_INCLUDE)
+  add_executable(cuda_late programs/cuda_late.cpp)
+  target_include_directories(cuda_late SYSTEM PRIVATE "${FAIRGV_CUDA_INCLUDE}")
+  target_link_libraries(cuda_late PRIVATE fairgv-cuda fairgv_warnings)
+  add_dependencies(system_peer_test cuda_late fairgv-softcuda)
+endif()
+target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+add_dependencies(system_peer_test opencl_flood fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
+fairgv_discover_tests(system_peer_test SANITIZED_LONG "HostsPolicies.*" "Sampled.*" "PromisesOfPrograms.*"
+  PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+
+# What they look for is outside of what sanitizers see, or in code that other tests run under them.
+if(FAIRGV_SANITIZE)
+  return()
+endif()
+
+# Programs of their own, as the one before them, and for the same reason.
 add_executable(system_books_test system/books_test.cpp)
 target_link_libraries(system_books_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 target_compile_definitions(system_books_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 add_dependencies(system_books_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
-gtest_discover_tests(system_books_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+fairgv_discover_tests(system_books_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 add_executable(system_device_time_test system/device_time_test.cpp)
 target_link_libraries(system_device_time_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_device_time_test opencl_late rogue fairgv fairgvd fairgv-vgpu fairgv-opencl)
 if(FAIRGV_CUDA_INCLUDE)
-  add_executable(cuda_late programs/cuda_late.cpp)
-  target_include_directories(cuda_late SYSTEM PRIVATE "${FAIRGV_CUDA_INCLUDE}")
-  target_link_libraries(cuda_late PRIVATE fairgv-cuda fairgv_warnings)
   add_dependencies(system_device_time_test cuda_late fairgv-softcuda)
 endif()
 target_compile_definitions(system_device_time_test PRIVATE FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
-gtest_discover_tests(system_device_time_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+fairgv_discover_tests(system_device_time_test LONG "*/InParts" "*/Recorded" PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 # The devices that the daemon chooses for sessions.
 add_executable(opencl_devices programs/opencl_devices.cpp)
 target_link_libraries(opencl_devices PRIVATE OpenCL::OpenCL fairgv_warnings)
@@ -104,20 +134,7 @@ add_dependencies(system_devices_test fairgv fairgvd fairgv-vgpu fairgv-opencl co
 if(FAIRGV_CUDA_INCLUDE)
   add_dependencies(system_devices_test fairgv-softcuda)
 endif()
-gtest_discover_tests(system_devices_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
-
-# Other users' processes in the daemon's place, people's interventions in sessions, promises, and
-# policies that follow the host; for the same reason.
-add_executable(system_peer_test system/containment/impostor_test.cpp system/host_test.cpp system/pause_test.cpp
-  system/promises_test.cpp)
-target_compile_definitions(system_peer_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
-  FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
-if(FAIRGV_CUDA_INCLUDE)
-  add_dependencies(system_peer_test cuda_late fairgv-softcuda)
-endif()
-target_link_libraries(system_peer_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
-add_dependencies(system_peer_test opencl_flood fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
-gtest_discover_tests(system_peer_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+fairgv_discover_tests(system_devices_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # TimeGraph's specification, reserves, and the window in front, where X's library is there to build with.
 add_executable(system_timegraph_test system/timegraph_test.cpp)
@@ -129,27 +146,25 @@ if(xcb_FOUND)
   target_link_libraries(system_timegraph_test PRIVATE PkgConfig::xcb)
 endif()
 add_dependencies(system_timegraph_test opencl_flood fairgv fairgvd fairgv-vgpu fairgv-opencl computeLoop matrixMul)
-gtest_discover_tests(system_timegraph_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+fairgv_discover_tests(system_timegraph_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
-# Service levels and oversold devices; for the same reason.
+# Service levels and oversold devices.
 add_executable(opencl_frames programs/opencl_frames.cpp)
 target_link_libraries(opencl_frames PRIVATE workload_support fairgv_warnings Threads::Threads)
 add_executable(system_oversell_test system/oversell_test.cpp)
 target_compile_definitions(system_oversell_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>")
 target_link_libraries(system_oversell_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_oversell_test opencl_frames fairgv fairgvd fairgv-vgpu fairgv-opencl matrixMul)
-gtest_discover_tests(system_oversell_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 300 RUN_SERIAL ON)
+fairgv_discover_tests(system_oversell_test PROPERTIES TIMEOUT 300 RUN_SERIAL ON)
 
-# The commands in the pages, and the page that `fairgv bench all` writes. What is said there is not for sanitizers.
-if(NOT FAIRGV_SANITIZE)
-  add_executable(system_docs_test system/tools/docs_test.cpp system/tools/report_test.cpp)
-  target_link_libraries(system_docs_test PRIVATE harness fairgv_warnings GTest::gtest_main)
-  target_compile_definitions(system_docs_test PRIVATE
-    FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    FAIRGV_BENCHMARKS=$<BOOL:${FAIRGV_BUILD_BENCHMARKS}>)
-  add_dependencies(system_docs_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
-  gtest_discover_tests(system_docs_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
-endif()
+# The commands in the pages, and the page that `fairgv bench all` writes.
+add_executable(system_docs_test system/tools/docs_test.cpp system/tools/report_test.cpp)
+target_link_libraries(system_docs_test PRIVATE harness fairgv_warnings GTest::gtest_main)
+target_compile_definitions(system_docs_test PRIVATE
+  FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  FAIRGV_BENCHMARKS=$<BOOL:${FAIRGV_BUILD_BENCHMARKS}>)
+add_dependencies(system_docs_test fairgv fairgvd fairgv-vgpu fairgv-opencl)
+fairgv_discover_tests(system_docs_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # The answers of each driver of the machine where it may choose, and the answers that a tenant gets.
 add_executable(driver_behaviours
@@ -165,4 +180,4 @@ target_link_libraries(driver_behaviours PRIVATE OpenCL::OpenCL Threads::Threads 
 add_executable(system_drivers_test system/drivers_test.cpp)
 target_link_libraries(system_drivers_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_drivers_test driver_behaviours fairgv fairgvd fairgv-vgpu fairgv-opencl)
-gtest_discover_tests(system_drivers_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 600)
+fairgv_discover_tests(system_drivers_test LONG "*WhereNoBufferIsReachedDirectly" "*CutAtRandom" PROPERTIES TIMEOUT 600)

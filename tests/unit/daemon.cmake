@@ -82,4 +82,4 @@ add_executable(daemon_cage_probe ${CMAKE_CURRENT_LIST_DIR}/daemon/cage/cage_prob
 target_link_libraries(daemon_cage_probe PRIVATE fairgv_warnings Threads::Threads)
 target_compile_definitions(daemon_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 add_dependencies(daemon_test daemon_cage_probe)
-gtest_discover_tests(daemon_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
+fairgv_discover_tests(daemon_test WHOLE PROPERTIES TIMEOUT 120)

@@ -11,4 +11,4 @@ add_executable(docs_test
 target_link_libraries(docs_test PRIVATE fairgv_sched fairgv_warnings GTest::gtest_main)
 target_include_directories(docs_test PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(docs_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-gtest_discover_tests(docs_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 60)
+fairgv_discover_tests(docs_test PROPERTIES TIMEOUT 60)

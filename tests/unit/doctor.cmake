@@ -16,4 +16,4 @@ target_compile_definitions(doctor_test PRIVATE
   FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
   FAIRGV_CRASHING_DRIVER="$<TARGET_FILE:doctor_crashing_driver>")
 add_dependencies(doctor_test fairgv-opencl doctor_crashing_driver)
-gtest_discover_tests(doctor_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
+fairgv_discover_tests(doctor_test WHOLE PROPERTIES TIMEOUT 120)

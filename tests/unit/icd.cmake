@@ -16,9 +16,9 @@ target_link_libraries(icd_test PRIVATE fairgv_icd fairgv_warnings GTest::gtest_m
 target_compile_definitions(icd_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   FAIRGV_CL_ICD_HEADER="${OpenCL_INCLUDE_DIR}/CL/cl_icd.h"
   FAIRGV_CL_EXT_HEADER="${OpenCL_INCLUDE_DIR}/CL/cl_ext.h")
-gtest_discover_tests(icd_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
+fairgv_discover_tests(icd_test WHOLE)
 
 # Both halves of calls from the table of signatures: the front end's objects and the worker's library.
 add_executable(icd_extension_test ${CMAKE_CURRENT_LIST_DIR}/icd/extension_test.cpp)
 target_link_libraries(icd_extension_test PRIVATE fairgv_icd fairgv_vgpu fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(icd_extension_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
+fairgv_discover_tests(icd_extension_test WHOLE)

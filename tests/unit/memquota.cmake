@@ -3,4 +3,4 @@ add_executable(memquota_test
   ${CMAKE_CURRENT_LIST_DIR}/memquota/ledger_random_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/memquota/ledger_test.cpp)
 target_link_libraries(memquota_test PRIVATE fairgv_memquota harness fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(memquota_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
+fairgv_discover_tests(memquota_test WHOLE)

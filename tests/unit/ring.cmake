@@ -6,4 +6,4 @@ add_executable(ring_test
   ${CMAKE_CURRENT_LIST_DIR}/ring/segment_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ring/spsc_test.cpp)
 target_link_libraries(ring_test PRIVATE fairgv_ring fairgv_warnings GTest::gtest_main Threads::Threads)
-gtest_discover_tests(ring_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
+fairgv_discover_tests(ring_test WHOLE PROPERTIES TIMEOUT 120)

@@ -58,4 +58,5 @@ add_executable(sched_test
 target_link_libraries(sched_test PRIVATE fairgv_sched fairgv_session fairgv_ring fairgv_warnings GTest::gtest_main)
 # The simulations are tested with many tenants.
 target_compile_options(sched_test PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
-gtest_discover_tests(sched_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
+fairgv_discover_tests(sched_test WHOLE LONG "GoverFigures.ATenants*"
+  SANITIZED_LONG "*Figures.*" "FigureRun.*" "PlacementRun.*")

@@ -18,4 +18,4 @@ add_executable(session_test
   session/trusted_path_test.cpp
   session/turn_model_test.cpp)
 target_link_libraries(session_test PRIVATE fairgv_session fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(session_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
+fairgv_discover_tests(session_test WHOLE)

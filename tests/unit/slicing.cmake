@@ -6,4 +6,4 @@ add_executable(slicing_test
   ${CMAKE_CURRENT_LIST_DIR}/slicing/prelude_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/slicing/variables_test.cpp)
 target_link_libraries(slicing_test PRIVATE fairgv_slicing fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(slicing_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
+fairgv_discover_tests(slicing_test WHOLE)

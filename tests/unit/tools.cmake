@@ -8,4 +8,4 @@ add_executable(tools_test
 target_link_libraries(tools_test PRIVATE fairgv_completion fairgv_front harness fairgv_warnings GTest::gtest_main)
 target_compile_definitions(tools_test PRIVATE FAIRGV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 add_dependencies(tools_test fairgv fairgvd fairgv-vgpu)
-gtest_discover_tests(tools_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
+fairgv_discover_tests(tools_test WHOLE PROPERTIES TIMEOUT 120)

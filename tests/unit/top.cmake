@@ -10,4 +10,4 @@ add_executable(top_test
   ${CMAKE_CURRENT_LIST_DIR}/trace/spool_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace/writer_test.cpp)
 target_link_libraries(top_test PRIVATE fairgv_top fairgv_warnings nlohmann_json::nlohmann_json GTest::gtest_main)
-gtest_discover_tests(top_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
+fairgv_discover_tests(top_test WHOLE PROPERTIES TIMEOUT 120)

@@ -5,4 +5,4 @@ add_executable(trace_test
   ${CMAKE_CURRENT_LIST_DIR}/trace/recorder_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace/waits_test.cpp)
 target_link_libraries(trace_test PRIVATE fairgv_daemon fairgv_vgpu fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(trace_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
+fairgv_discover_tests(trace_test WHOLE PROPERTIES TIMEOUT 120)

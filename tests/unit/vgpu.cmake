@@ -38,7 +38,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/turn/turn_wait_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/worker_test.cpp)
 target_link_libraries(vgpu_test PRIVATE fairgv_vgpu harness fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(vgpu_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120)
+fairgv_discover_tests(vgpu_test WHOLE PROPERTIES TIMEOUT 120)
 
 # On the machine's real OpenCL driver: the worker in this process, and as the process that fairgvd starts.
 add_executable(vgpu_driver_test
@@ -49,5 +49,4 @@ add_executable(vgpu_driver_test
 target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main GTest::gmock)
 target_compile_definitions(vgpu_driver_test PRIVATE FAIRGV_VGPU="$<TARGET_FILE:fairgv-vgpu>")
 add_dependencies(vgpu_driver_test fairgv-vgpu)
-gtest_discover_tests(vgpu_driver_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES TIMEOUT 120
-  ENVIRONMENT "${FAIRGV_DRIVER_LEAKS}")
+fairgv_discover_tests(vgpu_driver_test WHOLE ENVIRONMENT "${FAIRGV_DRIVER_LEAKS}" PROPERTIES TIMEOUT 120)

@@ -1,4 +1,4 @@
 # The workloads' own arithmetic.
 add_executable(workloads_test workloads/sleep_test.cpp)
 target_link_libraries(workloads_test PRIVATE workload_support fairgv_warnings GTest::gtest_main)
-gtest_discover_tests(workloads_test DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES)
+fairgv_discover_tests(workloads_test WHOLE)

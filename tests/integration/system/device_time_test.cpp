@@ -110,49 +110,58 @@ TEST_F(DeviceTime, AKernelThatGoesOnWithoutATurnIsChargedAndItsSessionEnded) {
   EXPECT_TRUE(progresses(victim));
 }
 
-// In one piece, in parts (each has machine code of its own), as part of a command buffer, and from CUDA.
-TEST_F(DeviceTime, ALaunchWhoseCodeTakesLongToMakeKeepsNobodyFromTheDevice) {
+/// How the kernel is launched whose machine code takes long to make: in one piece, in parts (each has machine
+/// code of its own), as part of a command buffer, and from CUDA.
+struct LateLaunch {
+  const char* name;
+  const char* program;
+  std::vector<std::string> options;
+};
+
+struct LateCode : DeviceTime, testing::WithParamInterface<LateLaunch> {};
+
+TEST_P(LateCode, KeepsNobodyFromTheDeviceWhileItIsMade) {
+  const LateLaunch& launch = GetParam();
+  if (!FAIRGV_CUDA && launch.program == std::string("cuda_late"))
+    GTEST_SKIP() << "built without CUDA's headers";
   start_daemon("hold_limit_s = 1");
   auto idle = start_long_program("late", 1);  // so that the tenant stays in the books
   ASSERT_TRUE(progresses(idle));
   ::kill(idle.pid(), SIGSTOP);
-  struct Launch {
-    const char* program;
-    std::vector<std::string> options;
-  };
-  std::vector<Launch> launches = {
-      {"opencl_late", {"1"}}, {"opencl_late", {"20000"}}, {"opencl_late", {"1", "recorded"}}};
-  if (FAIRGV_CUDA) launches.push_back({"cuda_late", {}});
-  for (const Launch& launch : launches) {
-    double compiled = 0;
-    // A fast compiler gets more to do: it is to take longer than the hold limit. A sanitizer, which sees the
-    // driver's allocations, makes it slow.
-    for (int statements = harness::kSanitized ? 56 : 80; compiled <= 1.5; statements *= 2) {
-      ASSERT_LT(statements, 1'000) << launch.program << ": code for this many takes " << compiled
-                                   << " s only";
-      std::vector<std::string> program{harness::beside(launch.program), std::to_string(statements)};
-      program.insert(program.end(), launch.options.begin(), launch.options.end());
-      SCOPED_TRACE(testing::PrintToString(program));
-      auto victim = start_long_program("victim");
-      ASSERT_TRUE(progresses(victim));
-      const double before = charged("late"), victim_before = charged("victim");
-      const auto began = std::chrono::steady_clock::now();
-      auto late = harness::Child::start(tenancy->tenant("late", 1, std::move(program)));
-      ASSERT_TRUE(late);
-      EXPECT_TRUE(eventually([&] { return states().find("compiling") != std::string::npos; })) << states();
-      const harness::Finished finished = harness::finish(std::move(late).value());
-      ASSERT_EQ(finished.status, 0) << "it is not ended by the watchdog, and right";
-      compiled = harness::parse_line(finished.lines.back())["launched_s"];
-      EXPECT_GE(charged("victim") - victim_before, 0.6 * compiled) << "the device was not held";
-      // Building the program is charged as well, and takes longer in a sanitized translator than in PoCL.
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-      EXPECT_LE(charged("late") - before, 0.8 * took.count());
-      EXPECT_TRUE(progresses(victim));
-      EXPECT_EQ(states().find("compiling"), std::string::npos) << states();
-    }
+  double compiled = 0;
+  // A fast compiler gets more to do: it is to take longer than the hold limit. A sanitizer, which sees the
+  // driver's allocations, makes it slow.
+  for (int statements = harness::kSanitized ? 56 : 80; compiled <= 1.5; statements *= 2) {
+    ASSERT_LT(statements, 1'000) << "code for this many takes " << compiled << " s only";
+    std::vector<std::string> program{harness::beside(launch.program), std::to_string(statements)};
+    program.insert(program.end(), launch.options.begin(), launch.options.end());
+    SCOPED_TRACE(testing::PrintToString(program));
+    auto victim = start_long_program("victim");
+    ASSERT_TRUE(progresses(victim));
+    const double before = charged("late"), victim_before = charged("victim");
+    const auto began = std::chrono::steady_clock::now();
+    auto late = harness::Child::start(tenancy->tenant("late", 1, std::move(program)));
+    ASSERT_TRUE(late);
+    EXPECT_TRUE(eventually([&] { return states().find("compiling") != std::string::npos; })) << states();
+    const harness::Finished finished = harness::finish(std::move(late).value());
+    ASSERT_EQ(finished.status, 0) << "it is not ended by the watchdog, and right";
+    compiled = harness::parse_line(finished.lines.back())["launched_s"];
+    EXPECT_GE(charged("victim") - victim_before, 0.6 * compiled) << "the device was not held";
+    // Building the program is charged as well, and takes longer in a sanitized translator than in PoCL.
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    EXPECT_LE(charged("late") - before, 0.8 * took.count());
+    EXPECT_TRUE(progresses(victim));
+    EXPECT_EQ(states().find("compiling"), std::string::npos) << states();
   }
   ::kill(idle.pid(), SIGCONT);
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, LateCode,
+                         testing::Values(LateLaunch{"InOnePiece", "opencl_late", {"1"}},
+                                         LateLaunch{"InParts", "opencl_late", {"20000"}},
+                                         LateLaunch{"Recorded", "opencl_late", {"1", "recorded"}},
+                                         LateLaunch{"FromCuda", "cuda_late", {}}),
+                         [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(DeviceTime, AKernelThatReadsItsWorkersKnocksAwayFreezesNobody) {
   auto victim = start_long_program("victim");
