@@ -29,6 +29,15 @@ inline cl_int check_buffer(const Queue& queue, const Memory* memory) {
   return memory != nullptr && !memory->is_buffer() ? CL_INVALID_MEM_OBJECT : check_memory(queue, memory);
 }
 
+/// Of a transfer.
+enum class Direction { read, write };
+
+/// The host's right to read or to write.
+inline cl_int check_host_access(const Memory& memory, Direction direction) {
+  const bool allowed = direction == Direction::read ? memory.host_may_read() : memory.host_may_write();
+  return allowed ? CL_SUCCESS : CL_INVALID_OPERATION;
+}
+
 /// Mapping is an access by the host, which needs the right to read or to write.
 inline cl_int check_map(const Memory& memory, cl_map_flags flags) {
   if (!are_map_flags(flags)) return CL_INVALID_VALUE;

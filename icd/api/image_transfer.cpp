@@ -33,8 +33,6 @@ cl_int read_sides(const Arguments& arguments, const ImageShape& image, ImageBox&
   return CL_SUCCESS;
 }
 
-enum class Direction { read, write };
-
 cl_int transfer(const Arguments& arguments, Direction direction) {
   Queue* const queue = downcast<Queue>(arguments.queue);
   if (queue == nullptr) return CL_INVALID_COMMAND_QUEUE;
@@ -43,8 +41,7 @@ cl_int transfer(const Arguments& arguments, Direction direction) {
   const WaitList wait_list(queue->context(), arguments.wait_count, arguments.waits);
   if (const cl_int error = wait_list.error()) return error;
   if (arguments.host == nullptr) return CL_INVALID_VALUE;
-  const bool allowed = direction == Direction::read ? memory->host_may_read() : memory->host_may_write();
-  if (!allowed) return CL_INVALID_OPERATION;
+  if (const cl_int error = check_host_access(*memory, direction)) return error;
   ImageBox box;
   HostRegion host;
   if (const cl_int error = read_sides(arguments, *memory->image(), box, host)) return error;

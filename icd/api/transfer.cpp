@@ -8,15 +8,12 @@
 namespace fairgv::icd {
 namespace {
 
-enum class Direction { read, write };
-
 cl_int check_transfer(const Queue& queue, const Memory* memory, const WaitList& wait_list, const void* host,
                       Direction direction) {
   if (const cl_int error = check_buffer(queue, memory)) return error;
   if (const cl_int error = wait_list.error()) return error;
   if (host == nullptr) return CL_INVALID_VALUE;
-  const bool allowed = direction == Direction::read ? memory->host_may_read() : memory->host_may_write();
-  return allowed ? CL_SUCCESS : CL_INVALID_OPERATION;
+  return check_host_access(*memory, direction);
 }
 
 struct FlatArguments {

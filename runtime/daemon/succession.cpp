@@ -8,25 +8,20 @@
 #include <algorithm>
 #include <csignal>
 
+#include "runtime/base/exec_pointers.hpp"
+
 namespace fairgv::daemon {
 namespace {
 
 /// How long a program may take to check its arguments.
 constexpr unsigned kPatience = 10;  // seconds
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 /// Runs the program to see whether it starts at all and reads its configuration.
 Result<void> try_out(const std::filesystem::path& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), program.string());
   const bool configured = std::find(arguments.begin(), arguments.end(), "--config") != arguments.end();
   arguments.emplace_back(configured ? "--check" : "--version");
-  const std::vector<char*> list = pointers(arguments);
+  const std::vector<char*> list = exec_pointers(arguments);
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot try out " + program.string());
   if (child == 0) {
@@ -120,7 +115,7 @@ Error replace_program(const std::filesystem::path& program, const std::vector<st
   std::vector<std::string> all{program.string()};
   all.insert(all.end(), arguments.begin(), arguments.end());
   all.insert(all.end(), {"--resume-fd", std::to_string(file->get())});
-  const std::vector<char*> list = pointers(all);
+  const std::vector<char*> list = exec_pointers(all);
   Error error{"a descriptor that is to be handed over is none"};
   if (keep_over_exec(handover, true)) {
     ::execve(program.c_str(), list.data(), environ);

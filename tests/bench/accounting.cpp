@@ -226,7 +226,7 @@ int run(int argc, char** argv) {
       .setting("--kernel-us", settings.kernel_us, {21, 1'605}, "Kernel lengths of the compute loop, in us")
       ->delimiter(',')
       ->check(CLI::Range(1, 1'000'000));
-  declare_api(experiment.options(), settings.api, false);
+  declare_api(experiment.options(), settings.api, {.direct = true});
   experiment.options()
       .add_option("--gap-us", settings.gap_us, "Gaps between kernels that are shorter belong to the span")
       ->check(CLI::Range(0.0, 1e6));

@@ -140,7 +140,7 @@ int run(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(0.0, 0.95));
   declare_size(experiment.options(), settings.workload_us, "--workload-us");
-  declare_api(experiment.options(), settings.api, true);
+  declare_api(experiment.options(), settings.api, {.direct = true, .mixed = true});
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
   declare_windows(experiment, settings.pairs);

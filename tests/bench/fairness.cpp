@@ -335,7 +335,7 @@ int run(const Tenants& tenants, int argc, char** argv) {
       .add_option("--programs", settings.programs, "Workloads; all tenants run the same")
       ->delimiter(',')
       ->check(known_workload);
-  declare_api(experiment.options(), settings.api, true);
+  declare_api(experiment.options(), settings.api, {.direct = true, .mixed = true});
   declare_size(experiment.options(), settings.kernel_us, "--kernel-us");
   experiment.options()
       .add_option(

@@ -241,7 +241,7 @@ int run(int argc, char** argv) {
   Settings settings;
   experiment.setting("--seconds", settings.seconds, 1, "How long the kernel lasts alone")
       ->check(CLI::Range(0.2, 600.0));
-  declare_api(experiment.options(), settings.api, false);
+  declare_api(experiment.options(), settings.api);
   experiment.declare_figure();
   return experiment.run(argc, argv,
                         [&](const auto& placement) { return run_benchmark(settings, placement); });

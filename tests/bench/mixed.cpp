@@ -217,7 +217,7 @@ int run(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1'000'000));
   declare_size(experiment.options(), settings.workload_us, "--workload-us");
-  declare_api(experiment.options(), settings.api, false);
+  declare_api(experiment.options(), settings.api, {.direct = true});
   declare_policies(experiment, settings.policies);
   declare_pairs(experiment, settings.pairs);
   experiment

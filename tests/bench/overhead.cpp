@@ -194,7 +194,7 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1, 100'000));
   experiment.options().add_option("--only", settings.only, "Only cases whose name contains this");
   declare_size(experiment.options(), settings.workload_us, "--workload-us");
-  declare_api(experiment.options(), settings.api, false);
+  declare_api(experiment.options(), settings.api, {.direct = true});
   declare_pairs(experiment, settings.pairs);
   experiment.declare_figure();
   return experiment.run(argc, argv,

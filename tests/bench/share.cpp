@@ -268,7 +268,7 @@ int run(int argc, char** argv) {
   app.add_option("--programs", settings.programs, "Workloads, in turn for the tenants")
       ->delimiter(',')
       ->check(known_workload);
-  declare_api(app, settings.api, true);
+  declare_api(app, settings.api, {.direct = true, .mixed = true});
   app.add_option("--policy", settings.policy, "Scheduling policy (default: fair)")->check(known_policy);
   app.add_option("--seconds", settings.seconds, "Length of the shared window")
       ->check(CLI::Range(1.0, 3'600.0));

@@ -246,7 +246,7 @@ int run(int argc, char** argv) {
   experiment.setting("--sub-launches", settings.sub_launches, {4}, "Numbers of parts")
       ->delimiter(',')
       ->check(CLI::Range(2, 1'000'000));
-  declare_api(experiment.options(), settings.api, false);
+  declare_api(experiment.options(), settings.api);
   experiment.setting("--meetings", settings.meetings, 1, "Of two new processes, for each row")
       ->check(CLI::Range(1, 1'000));
   experiment.setting("--turns", settings.turns, 1, "Of each process in a meeting, a launch each")

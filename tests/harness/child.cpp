@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "runtime/base/exec_pointers.hpp"
+
 namespace fairgv::harness {
 namespace {
 
@@ -23,10 +25,7 @@ namespace {
       ::unsetenv(name.c_str());
     }
   }
-  std::vector<char*> arguments;
-  for (const std::string& argument : command.arguments)
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = exec_pointers(command.arguments);
   ::execvp(arguments[0], arguments.data());
   ::_exit(127);
 }

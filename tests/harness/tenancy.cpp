@@ -17,6 +17,11 @@ namespace {
 /// A daemon ends by itself after so long without a session, in case the test that started it was killed.
 constexpr const char* kIdleSeconds = "600";
 
+bool tenants_have_the_driver() {
+  const char* const direct = std::getenv(kDirectVariable);
+  return direct != nullptr && std::string(direct) == "1";
+}
+
 }  // namespace
 
 std::filesystem::path own_folder() {
@@ -120,7 +125,9 @@ Result<Tenancy> Tenancy::start(Placement placement, Environment changes, std::st
   }
   // Always, so that the machine's own configuration has no part in it.
   const std::string config = tenancy.folder_ / "fairgvd.toml";
-  std::ofstream(config) << "[device]\n" << device << '\n';
+  std::ofstream(config) << (tenants_have_the_driver() ? "[cuda]\ndirect = \"fallback\"\n" : "")
+                        << "[device]\n"
+                        << device << '\n';
   // Not by a tenant's `fairgv run`, whose daemon would soon end beside programs that are not its tenants.
   FAIRGV_TRY(started, run({{beside("fairgvd"), "--daemonize", "--exit-idle", kIdleSeconds, "--socket",
                             tenancy.socket(), "--config", config},
@@ -157,7 +164,8 @@ CommandLine Tenancy::tenant(const std::string& name, std::uint32_t weight,
                        std::to_string(weight), "--"},
                       {{"OCL_ICD_VENDORS", std::nullopt}}};
   for (std::string& argument : program) command.arguments.push_back(std::move(argument));
-  return placement_.place(std::move(command));
+  return tenants_have_the_driver() ? placement_.place_with_device(std::move(command))
+                                   : placement_.place(std::move(command));
 }
 
 }  // namespace fairgv::harness

@@ -14,6 +14,10 @@
 
 namespace fairgv::harness {
 
+/// Where this variable of the environment is 1, tenants ask for direct mode, which their private daemon
+/// allows: the driver is in their own process.
+inline constexpr const char* kDirectVariable = "FAIRGV_DIRECT";
+
 /// The folder of the running program: the build tree's bin/, or libexec/fairgv where benchmarks are
 /// installed.
 std::filesystem::path own_folder();

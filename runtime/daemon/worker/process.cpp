@@ -13,6 +13,7 @@
 #include <string_view>
 #include <thread>
 
+#include "runtime/base/exec_pointers.hpp"
 #include "runtime/daemon/cage/process_namespace.hpp"
 #include "runtime/daemon/worker/process_session.hpp"
 
@@ -27,13 +28,6 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
     if (text.starts_with(prefix)) return true;
   }
   return false;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
 }
 
 /// Everything below runs in the child between fork and exec, where only async-signal-safe calls are allowed:
@@ -130,8 +124,8 @@ Result<WorkerProcess> WorkerProcess::spawn(WorkerCommand command, std::optional<
   std::vector<std::string> arguments = command.arguments;
   arguments.insert(arguments.begin(), command.program.string());
   std::vector<std::string> environment = worker_environment(environ, command);
-  const std::vector<char*> argument_pointers = pointers(arguments);
-  const std::vector<char*> environment_pointers = pointers(environment);
+  const std::vector<char*> argument_pointers = exec_pointers(arguments);
+  const std::vector<char*> environment_pointers = exec_pointers(environment);
   const UniqueFd daemon(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!daemon) return system_error("cannot watch the daemon for a worker");
   const UniqueFd entrance = group ? group->entrance() : UniqueFd();

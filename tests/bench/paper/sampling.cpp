@@ -102,7 +102,7 @@ int run(int argc, char** argv) {
       .add_option("--programs", settings.programs, "Workloads; both tenants run the same")
       ->delimiter(',')
       ->check(known_workload);
-  declare_api(experiment.options(), settings.api, false);
+  declare_api(experiment.options(), settings.api);
   declare_size(experiment.options(), settings.workload_us, "--workload-us");
   declare_pairs(experiment, settings.pairs);
   experiment.setting("--turns", settings.turns, 1, "Windows of each daemon in a pair")

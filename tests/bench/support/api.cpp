@@ -1,15 +1,30 @@
 #include "tests/bench/support/api.hpp"
 
+#include <cstdlib>
 #include <map>
 
 #include "runtime/base/near_word.hpp"
 #include "tests/bench/support/text/command_line.hpp"
+#include "tests/harness/tenancy.hpp"
 
 namespace fairgv::bench {
+namespace {
 
-void declare_api(CLI::App& app, Api& api, bool mixed) {
+constexpr const char* kDirect = "cuda-direct";
+
+}  // namespace
+
+void declare_api(CLI::App& app, Api& api, MoreApis more) {
   std::map<std::string, Api> names{{"opencl", Api::kOpenCl}, {"cuda", Api::kCuda}};
-  if (mixed) names.emplace("mixed", Api::kMixed);
+  std::string help = "opencl, cuda";
+  if (more.direct) {
+    names.emplace(kDirect, Api::kCuda);
+    help += ", cuda-direct: the driver is in the tenants' processes";
+  }
+  if (more.mixed) {
+    names.emplace("mixed", Api::kMixed);
+    help += ", mixed: tenants in turn";
+  }
   app.add_option_function<std::string>(
          "--api",
          [&api, names](const std::string& name) {
@@ -25,8 +40,9 @@ void declare_api(CLI::App& app, Api& api, bool mixed) {
              throw CLI::ValidationError(
                  "--api", "the workloads in CUDA were not built: build FairGV where nvcc of CUDA 13 is");
            }
+           if (name == kDirect) ::setenv(harness::kDirectVariable, "1", 1);
          },
-         mixed ? "opencl, cuda, or mixed: tenants in turn" : "opencl or cuda")
+         help)
       ->default_str("opencl");
 }
 

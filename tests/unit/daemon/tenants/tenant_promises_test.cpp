@@ -17,7 +17,7 @@ constexpr uid_t kUser = 1000;
 const TenantRegistry::Applicant kProgram{.uid = kUser};
 const TenantRegistry::Applicant kRoot{.uid = 0, .administrator = true};
 constexpr Reservation kFifth{10ms, 50ms};
-constexpr Reservation kHalf{25ms, 50ms};
+constexpr Reservation kHalfReserved{25ms, 50ms};
 constexpr Share k50Percent{500'000};
 
 /// Programs may ask for half of a device and for any class.
@@ -67,7 +67,7 @@ TEST(TenantPromises, ARefusedProgramLeavesNothingBehind) {
 
 TEST(TenantPromises, AGuaranteeThatDoesNotFitIsRefusedWithWhatWouldFit) {
   TenantRegistry registry(generous());
-  ASSERT_TRUE(registry.join("a", kProgram, {.min = kHalf}));
+  ASSERT_TRUE(registry.join("a", kProgram, {.min = kHalfReserved}));
   ASSERT_TRUE(registry.join("b", kProgram, {.min = kFifth}));
   EXPECT_EQ(refusal(registry.join("c", kProgram, {.min = kFifth})),
             "tenant 'c' cannot have a guarantee of 20%: 15% is left of the 90% that may be promised "
@@ -81,23 +81,23 @@ TEST(TenantPromises, AGuaranteeThatDoesNotFitIsRefusedWithWhatWouldFit) {
 
 TEST(TenantPromises, AGuaranteeEndsWithTheTenantsLastProgram) {
   TenantRegistry registry(generous());
-  const auto first = registry.join("a", kProgram, {.min = kHalf});
+  const auto first = registry.join("a", kProgram, {.min = kHalfReserved});
   ASSERT_TRUE(registry.join("a", kProgram, {}));
   registry.retire(first->id);
-  EXPECT_FALSE(registry.join("b", kProgram, {.min = kHalf})) << "the other one runs";
+  EXPECT_FALSE(registry.join("b", kProgram, {.min = kHalfReserved})) << "the other one runs";
   registry.retire(first->id);
-  EXPECT_TRUE(registry.join("b", kProgram, {.min = kHalf}));
+  EXPECT_TRUE(registry.join("b", kProgram, {.min = kHalfReserved}));
 }
 
 TEST(TenantPromises, AGuaranteeOfTheConfigurationCountsWhetherItsTenantRunsOrNot) {
   TenantRules rules = generous();
-  rules.by_name["important"].min = kHalf;
+  rules.by_name["important"].min = kHalfReserved;
   TenantRegistry registry(rules);
-  EXPECT_FALSE(registry.join("a", kProgram, {.min = kHalf}));
+  EXPECT_FALSE(registry.join("a", kProgram, {.min = kHalfReserved}));
   ASSERT_TRUE(registry.join("a", kProgram, {.min = kFifth}));
   const auto important = registry.join("important", kProgram, {});
   ASSERT_TRUE(important) << refusal(important);
-  EXPECT_EQ(important->attributes.min, kHalf);
+  EXPECT_EQ(important->attributes.min, kHalfReserved);
   EXPECT_TRUE(registry.join("b", kProgram, {.min = Reservation{15ms, 100ms}})) << "it does not count twice";
 }
 
@@ -105,8 +105,8 @@ TEST(TenantPromises, AProgramThatDoesNotFitMayBecomeBackground) {
   TenantRules rules = generous();
   rules.refuse_overbooked = false;
   TenantRegistry registry(rules);
-  ASSERT_TRUE(registry.join("a", kProgram, {.min = kHalf}));
-  const auto background = registry.join("b", kProgram, {.min = kHalf});
+  ASSERT_TRUE(registry.join("a", kProgram, {.min = kHalfReserved}));
+  const auto background = registry.join("b", kProgram, {.min = kHalfReserved});
   ASSERT_TRUE(background) << refusal(background);
   EXPECT_TRUE(background->attributes.min.empty());
   EXPECT_EQ(background->attributes.service, ServiceClass::batch);
@@ -132,7 +132,7 @@ TEST(TenantPromises, TheTenantsTableGoesBeforeWhatProgramsAskFor) {
   rules.by_name["a"].service = ServiceWish{ServiceClass::batch};
   TenantRegistry registry(rules);
   const auto tenant =
-      registry.join("a", kProgram, {.min = kHalf, .service = ServiceWish{ServiceClass::latency}});
+      registry.join("a", kProgram, {.min = kHalfReserved, .service = ServiceWish{ServiceClass::latency}});
   ASSERT_TRUE(tenant) << refusal(tenant);
   EXPECT_EQ(tenant->attributes.min, kFifth);
   EXPECT_EQ(tenant->attributes.service, ServiceClass::batch);
@@ -151,7 +151,7 @@ TEST(TenantPromises, TheClassesOfServiceNeedNoTable) {
 TEST(TenantPromises, WhatIsSetHoldsAllTogetherOrNotAtAll) {
   TenantRegistry registry(generous());
   const auto tenant = registry.join("a", kProgram, {});
-  ASSERT_TRUE(registry.join("b", kProgram, {.min = kHalf}));
+  ASSERT_TRUE(registry.join("b", kProgram, {.min = kHalfReserved}));
   EXPECT_FALSE(registry.set("a", {.weight = 9, .min = Reservation{40ms, 50ms}}, 0, true));
   EXPECT_EQ(registry.find(tenant->id)->attributes, tenant->attributes);
   ASSERT_TRUE(registry.set("a", {.weight = 9, .min = kFifth}, 0, true));
