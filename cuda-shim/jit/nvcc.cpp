@@ -13,7 +13,6 @@
 
 #include "cuda-shim/jit/device.hpp"
 #include "cuda-shim/redirect/say.hpp"
-#include "runtime/base/exec_pointers.hpp"
 
 namespace fairgv::jit {
 namespace {
@@ -68,7 +67,9 @@ std::optional<NvccCall> ptx_call(const std::vector<std::string>& arguments) {
 void run_nvcc(const std::vector<std::string>& arguments) {
   const auto call = ptx_call(arguments);
   if (!call || !is_software_device()) return;
-  const std::vector<char*> words = exec_pointers(call->arguments);
+  std::vector<char*> words;
+  for (const std::string& word : call->arguments) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
   std::array<char, 4096> program{};
   if (::readlink("/proc/self/exe", program.data(), program.size() - 1) <= 0) return;
   pid_t child = -1;
