@@ -15,7 +15,7 @@ namespace {
 /// About as many as fit the time ahead of a window.
 constexpr int kTurnsAfterTheLast = 10;
 
-Window of_device(const Window& all, std::size_t device, std::size_t devices) {
+Window window_of_device(const Window& all, std::size_t device, std::size_t devices) {
   return {bench::of_device(all.before, device, devices), bench::of_device(all.together, device, devices),
           bench::of_device(all.after, device, devices)};
 }
@@ -81,7 +81,8 @@ Result<PairsByPolicy> PairedRuns::measure(const std::string& what, const std::ve
     for (const auto& [policy, of_policy] : windows.value()) {
       for (std::size_t device = 0; device < settings_.devices; ++device) {
         std::vector<Window>& here = result[policy].emplace_back();
-        for (const Window& window : of_policy) here.push_back(of_device(window, device, settings_.devices));
+        for (const Window& window : of_policy)
+          here.push_back(window_of_device(window, device, settings_.devices));
       }
     }
   }

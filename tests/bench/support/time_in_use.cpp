@@ -18,7 +18,7 @@ namespace {
 using namespace harness;
 
 /// The time for all programs to start, compile and get ready. A program that is late fails.
-constexpr double kLeadSeconds = 3;
+constexpr double kReadySeconds = 3;
 
 /// Runs all of `commands` at once: as many on each device, one device after the other.
 Result<std::vector<double>> part_in_use_of(std::vector<CommandLine> commands, std::size_t devices,
@@ -31,7 +31,7 @@ Result<std::vector<double>> part_in_use_of(std::vector<CommandLine> commands, st
     std::optional<Child> child{};
   };
   std::deque<Running> running;
-  const double start = monotonic_seconds() + kLeadSeconds;
+  const double start = monotonic_seconds() + kReadySeconds;
   for (CommandLine& command : commands) {
     Running& one = running.emplace_back(std::move(command), running.size());
     auto& arguments = one.command.arguments;
