@@ -164,8 +164,12 @@ CommandLine Tenancy::tenant(const std::string& name, std::uint32_t weight,
                        std::to_string(weight), "--"},
                       {{"OCL_ICD_VENDORS", std::nullopt}}};
   for (std::string& argument : program) command.arguments.push_back(std::move(argument));
-  return tenants_have_the_driver() ? placement_.place_with_device(std::move(command))
-                                   : placement_.place(std::move(command));
+  if (!tenants_have_the_driver()) return placement_.place(std::move(command));
+  // The runtime that goes with the driver, as bare programs have it.
+  if (const std::string cuda = bare_cuda_libraries(); !cuda.empty()) {
+    command.environment.emplace_back("LD_LIBRARY_PATH", cuda);
+  }
+  return placement_.place_with_device(std::move(command));
 }
 
 }  // namespace fairgv::harness

@@ -26,18 +26,22 @@ struct CudaExperiments : ::testing::Test {
   const std::filesystem::path table = folder / "table.csv";
 };
 
-TEST_F(CudaExperiments, TheSameWorkloadIsMeasuredInCuda) {
-  ASSERT_EQ(bench({"overhead", "--api", "cuda", "--only", "matrixMul", "--quick", "--csv", table}), 0);
-  std::ifstream in(table);
-  std::vector<std::string> rows;
-  for (std::string line; std::getline(in, line);) rows.push_back(line);
-  ASSERT_EQ(rows.size(), 3U);  // the machine, the header, the workload
-  EXPECT_TRUE(rows[2].starts_with("matrixMul,")) << rows[2];
+TEST_F(CudaExperiments, TheSameWorkloadIsMeasuredInCudaAndInDirectMode) {
+  for (const std::string api : {"cuda", "cuda-direct"}) {
+    SCOPED_TRACE(api);
+    ASSERT_EQ(bench({"overhead", "--api", api, "--only", "matrixMul", "--quick", "--csv", table}), 0);
+    std::ifstream in(table);
+    std::vector<std::string> rows;
+    for (std::string line; std::getline(in, line);) rows.push_back(line);
+    ASSERT_EQ(rows.size(), 3U);  // the machine, the header, the workload
+    EXPECT_TRUE(rows[2].starts_with("matrixMul,")) << rows[2];
+  }
 }
 
 TEST_F(CudaExperiments, AnUnknownApiIsRefused) {
   EXPECT_EQ(bench({"share", "--api", "vulkan"}), 2);
-  EXPECT_EQ(bench({"overhead", "--api", "mixed"}), 2);  // one program at a time
+  EXPECT_EQ(bench({"overhead", "--api", "mixed"}), 2);       // one program at a time
+  EXPECT_EQ(bench({"slicing", "--api", "cuda-direct"}), 2);  // whose launches are not cut
 }
 
 }  // namespace
