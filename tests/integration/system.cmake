@@ -149,8 +149,6 @@ add_dependencies(system_timegraph_test opencl_flood fairgv fairgvd fairgv-vgpu f
 fairgv_discover_tests(system_timegraph_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
 # Service levels and oversold devices.
-add_executable(opencl_frames programs/opencl_frames.cpp)
-target_link_libraries(opencl_frames PRIVATE workload_support fairgv_warnings Threads::Threads)
 add_executable(system_oversell_test system/oversell_test.cpp)
 target_compile_definitions(system_oversell_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>")
 target_link_libraries(system_oversell_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)

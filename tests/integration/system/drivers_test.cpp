@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 
-#include "tests/harness/sanitized.hpp"
 #include "tests/harness/seed.hpp"
 #include "tests/integration/system/fixture.hpp"
 
@@ -70,12 +69,6 @@ bool is_without_direct_memory(const harness::Environment& settings) {
 }
 
 struct Drivers : ::testing::Test {
-  void SetUp() override {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the bare driver takes locks of its own in an order that ThreadSanitizer minds";
-#endif
-  }
-
   /// The behaviours of one driver: alone, and as a tenant with these settings.
   void compare(const fs::path& vendor_file, const harness::Environment& settings) {
     const auto folder = harness::TemporaryFolder::make();
@@ -118,17 +111,14 @@ struct Drivers : ::testing::Test {
 };
 
 TEST_F(Drivers, AnswerTenantsAsTheyAnswerProgramsOfTheirOwn) {
-  if (harness::kSanitized) GTEST_SKIP() << "a minute; ApiThroughFairGV is sanitized on one of them";
   compare_all({});
 }
 
 TEST_F(Drivers, AnswerTenantsAlikeWhereNoBufferIsReachedDirectly) {
-  if (harness::kSanitized) GTEST_SKIP() << "a minute; ApiThroughFairGV is sanitized under this condition";
   compare_all({{"FAIRGV_DIRECT_MEMORY", "off"}});
 }
 
 TEST_F(Drivers, AnswerTenantsAlikeWhenEveryLaunchIsCutAtRandom) {
-  if (harness::kSanitized) GTEST_SKIP() << "a minute; ApiThroughFairGV is sanitized under this condition";
   const std::string slice = "random:" + std::to_string(harness::printed_seed());
   SCOPED_TRACE(slice);
   compare_all({{"FAIRGV_SLICE", slice}});
