@@ -1,6 +1,7 @@
 #include "cuda-shim/api/command.hpp"
 
 #include "cuda-shim/api/context.hpp"
+#include "cuda-shim/api/memory/mapped.hpp"
 
 namespace fairgv::cuda {
 
@@ -10,6 +11,7 @@ CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, LaunchCo
 }
 
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const CopyCommand& command) {
+  if (command.to.allocation && is_read_only(*command.to.allocation)) return CUDA_ERROR_INVALID_VALUE;
   return driver.scheduler.copy(stream, command.to, command.from, command.extent, command.async);
 }
 

@@ -82,8 +82,12 @@ class Engine {
   /// Fill in the handle and the storage of checked objects (memory/texture.hpp).
   virtual CUresult make_texture(Context& context, TextureObject& object) = 0;
   virtual CUresult make_surface(Context& context, TextureObject& object) = 0;
-  /// The device's address of the byte at `host` in registered memory. CUDA_ERROR_NOT_SUPPORTED: it has none.
-  virtual CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const = 0;
+  /// Makes kernels of the context their own memory of registered memory, and keeps both the same until the
+  /// storage retires. Fills in `mapped`'s begin, here and on the device, and its storage. Asked only of
+  /// devices that cannot use the program's own (memory/mapped.hpp).
+  virtual CUresult map_registered(Context&, const Allocation& /*registered*/, Allocation& /*mapped*/) {
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
 
   /// Null: refused, with the code and the reason. `size`: where it is known (a file); an image in memory says
   /// its own size.

@@ -22,7 +22,7 @@ CUresult Connection::fault() {
 
 CUresult Connection::outcome() {
   if (const CUresult code = fault(); code != CUDA_SUCCESS) return code;
-  fetch_managed_variables();
+  fetch_mirrors();
   const std::uint64_t late = session_->late_error();
   const std::uint32_t count = ring::LateError::count(late);
   std::uint32_t told = told_.load(std::memory_order_relaxed);
@@ -34,12 +34,12 @@ CUresult Connection::outcome() {
              : CUDA_SUCCESS;
 }
 
-ManagedVariables& Connection::managed_variables() {
-  std::call_once(made_managed_, [this] {
-    owned_managed_ = std::make_unique<ManagedVariables>(*this);
-    managed_.store(owned_managed_.get(), std::memory_order_release);
+Mirrors& Connection::mirrors() {
+  std::call_once(made_mirrors_, [this] {
+    owned_mirrors_ = std::make_unique<Mirrors>(*this);
+    mirrors_.store(owned_mirrors_.get(), std::memory_order_release);
   });
-  return *owned_managed_;
+  return *owned_mirrors_;
 }
 
 void Connection::note_loss() {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "cuda-shim/api/cuda.hpp"
-#include "cuda-shim/driver/memory/managed.hpp"
+#include "cuda-shim/driver/memory/mirrors.hpp"
 #include "runtime/session/client/client.hpp"
 #include "runtime/wire/cuda_calls.hpp"
 
@@ -35,7 +35,7 @@ class Connection {
   /// The same for a call that keeps the device busy.
   template <class Call>
   CUresult enqueue(const Call& call) {
-    send_managed_variables();
+    send_mirrors();
     // Relaxed: the flag decides nothing but the code of a lost session.
     if (!has_work_.load(std::memory_order_relaxed)) has_work_.store(true, std::memory_order_relaxed);
     if (send(call)) return CUDA_SUCCESS;
@@ -74,16 +74,16 @@ class Connection {
   /// Waits for the end of an event, and settles.
   std::int32_t wait(wire::EventId event);
 
-  /// The program's __managed__ variables.
-  ManagedVariables& managed_variables();
+  /// __managed__ variables, and registered memory that kernels have.
+  Mirrors& mirrors();
   /// The bytes that the device has written to them come to the program, or go the other way round.
-  void fetch_managed_variables() {
-    if (auto* const managed = managed_.load(std::memory_order_acquire)) [[unlikely]]
-      managed->from_device();
+  void fetch_mirrors() {
+    if (auto* const mirrors = mirrors_.load(std::memory_order_acquire)) [[unlikely]]
+      mirrors->from_device();
   }
-  void send_managed_variables() {
-    if (auto* const managed = managed_.load(std::memory_order_acquire)) [[unlikely]]
-      managed->to_device();
+  void send_mirrors() {
+    if (auto* const mirrors = mirrors_.load(std::memory_order_acquire)) [[unlikely]]
+      mirrors->to_device();
   }
 
   /// A new completion slot. Throws std::bad_alloc when the session has no more.
@@ -116,10 +116,10 @@ class Connection {
   /// counts.
   std::atomic<std::uint64_t> frees_sent_{0}, frees_settled_{0};
 
-  std::once_flag made_managed_;
-  std::unique_ptr<ManagedVariables> owned_managed_;
-  /// Null until there is such a variable: stored with release by managed_variables(), loaded with acquire.
-  std::atomic<ManagedVariables*> managed_{nullptr};
+  std::once_flag made_mirrors_;
+  std::unique_ptr<Mirrors> owned_mirrors_;
+  /// Null until there is such memory: stored with release by mirrors(), loaded with acquire.
+  std::atomic<Mirrors*> mirrors_{nullptr};
 
   std::once_flag listening_;
   std::mutex mutex_;                                                              // guards watched_

@@ -7,6 +7,7 @@
 #include <deque>
 #include <utility>
 
+#include "cuda-shim/driver/memory/registered.hpp"
 #include "cuda-shim/driver/pieces.hpp"
 #include "cuda-shim/driver/scheduler.hpp"
 #include "cuda-shim/driver/staging.hpp"
@@ -192,9 +193,15 @@ CUresult download(Connection& connection, StagingPool& staging, Stream& stream, 
 
 }  // namespace
 
-CUresult Scheduler::copy(const std::shared_ptr<cuda::Stream>& to_stream, const Place& to, const Place& from,
-                         const Extent& extent, bool async) {
+CUresult Scheduler::copy(const std::shared_ptr<cuda::Stream>& to_stream, const Place& to_place,
+                         const Place& from_place, const Extent& extent, bool async) {
   if (is_empty(extent)) return CUDA_SUCCESS;
+  Place to = to_place;
+  Place from = from_place;
+  for (Place* const place : {&to, &from}) {
+    const CUresult code = settle_registered(*this, to_stream, extent, *place);
+    if (code != CUDA_SUCCESS) return code;
+  }
   if (!is_workers(to) && !is_workers(from)) {
     const CUresult code = synchronize(to_stream);
     if (code == CUDA_SUCCESS) move_bytes(to, from, extent);
@@ -229,7 +236,8 @@ void fill_here(const Fill& fill) {
 
 CUresult Scheduler::fill(const std::shared_ptr<cuda::Stream>& to, const Fill& fill,
                          const Allocation& allocation) {
-  if (allocation.kind == MemoryKind::registered) {
+  const auto mapped = mapped_for(*to, &allocation);
+  if (allocation.kind == MemoryKind::registered && !mapped) {
     const CUresult code = synchronize(to);
     if (code == CUDA_SUCCESS) fill_here(fill);
     return code;
@@ -237,7 +245,7 @@ CUresult Scheduler::fill(const std::shared_ptr<cuda::Stream>& to, const Fill& fi
   Stream& stream = workers(to);
   wire::cuda::Fill call;
   call.command = stream.command();
-  call.address = allocation.begin_on_device + (fill.address - allocation.begin);
+  call.address = (mapped ? *mapped : allocation).begin_on_device + (fill.address - allocation.begin);
   call.pitch = fill.rows > 1 ? fill.pitch : fill.count * fill.element;
   call.width = fill.count;
   call.rows = fill.rows;

@@ -186,16 +186,6 @@ CUresult Engine::make_array(Context& context, std::uint64_t, Array& array) {
   return CUDA_SUCCESS;
 }
 
-CUresult Engine::registered_address(std::uint64_t, CUdeviceptr&) const {
-  static std::atomic<bool> told{false};  // relaxed: one line is enough
-  if (!told.exchange(true, std::memory_order_relaxed)) {
-    session::say(
-        "kernels cannot use memory of cuMemHostRegister (cudaHostRegister) through FairGV: allocate it with "
-        "cuMemHostAlloc (cudaMallocHost) instead");
-  }
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 }  // namespace fairgv::cuda::remote
 
 namespace fairgv::cuda {

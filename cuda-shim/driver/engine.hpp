@@ -71,8 +71,7 @@ class Engine final : public cuda::Engine {
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
-  /// Registered memory has no device address: the worker does not see it.
-  CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const override;
+  CUresult map_registered(Context& context, const Allocation& registered, Allocation& mapped) override;
 
   std::shared_ptr<cuda::Image> load_image(const void* image, std::optional<std::uint64_t> size,
                                           const JitOptions& options, CUresult& code, LoadLog& log) override;

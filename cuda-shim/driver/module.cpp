@@ -158,8 +158,9 @@ CUresult Module::managed_variable(std::string_view name, CUdeviceptr& address, s
   const Variable* found = nullptr;
   if (const CUresult code = find_variable(name, found); code != CUDA_SUCCESS) return code;
   Allocation& allocation = *found->allocation;
-  const CUresult code =
-      connection_.managed_variables().add(group_, allocation.begin, allocation.size, found->reservation);
+  if (!found->reservation.open()) return CUDA_ERROR_OUT_OF_MEMORY;
+  const CUresult code = connection_.mirrors().add(
+      group_, {Mirrored::Kind::variable, allocation.begin, allocation.begin, allocation.size});
   if (code != CUDA_SUCCESS) return code;
   allocation.host_sees_it.store(true, std::memory_order_relaxed);
   address = allocation.begin;
@@ -187,7 +188,7 @@ void Module::forget_variables() {
   }
   for (const auto& [name, variable] : variables) {
     if (variable.allocation->host_sees_it.load(std::memory_order_relaxed))
-      connection_.managed_variables().remove(variable.allocation->begin);
+      connection_.mirrors().remove(variable.allocation->begin);
     driver().memory.remove(*variable.allocation);
   }
 }

@@ -26,7 +26,7 @@ void run_guarded(const Body& body) noexcept {
   try {
     body();
   } catch (const std::bad_alloc&) {
-    session::say("no room to bring __managed__ variables up to date for a host function");
+    session::say("no room to bring __managed__ variables and mapped memory up to date for a host function");
   }
 }
 
@@ -177,9 +177,9 @@ CUresult Scheduler::run_on_host(const std::shared_ptr<cuda::Stream>& to,
       [&connection = connection_, work, despite_fault, function = std::move(function)](std::int32_t status) {
         const bool granted = status == session::kRunning;
         const CUresult fault = connection.fault();
-        if (granted) run_guarded([&] { connection.fetch_managed_variables(); });
+        if (granted) run_guarded([&] { connection.fetch_mirrors(); });
         if (despite_fault || (granted && fault == CUDA_SUCCESS)) function(fault);
-        if (granted) run_guarded([&] { connection.send_managed_variables(); });
+        if (granted) run_guarded([&] { connection.send_mirrors(); });
         connection.note_host_work();
         const bool told = granted && connection.send(wire::EndAccess{work->event()});
         connection.session().host_work().ended();

@@ -3,6 +3,8 @@
 
 #include "cuda-shim/api/entry/entry.hpp"
 #include "cuda-shim/api/memory/bounds.hpp"
+#include "cuda-shim/api/memory/mapped.hpp"
+#include "cuda-shim/api/memory/program_pages.hpp"
 #include "cuda-shim/api/memory/ranges.hpp"
 
 namespace fairgv::cuda {
@@ -181,11 +183,11 @@ CUresult CUDAAPI cuMemFreeHost(void* pointer) {
 }
 
 CUresult CUDAAPI cuMemHostGetDevicePointer(CUdeviceptr* address, void* pointer, unsigned int flags) {
-  return in_context([=](Driver& driver, Context&) {
+  return in_context([=](Driver& driver, Context& context) {
     if (address == nullptr || pointer == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     const auto allocation = driver.memory.find(address_of(pointer));
     if (!allocation || !allocation->is_host()) return CUDA_ERROR_INVALID_VALUE;
-    return device_address(driver, *allocation, address_of(pointer), *address);
+    return map_address(driver, context, *allocation, address_of(pointer), *address);
   });
 }
 
@@ -209,6 +211,7 @@ CUresult CUDAAPI cuMemHostRegister(void* pointer, std::size_t size, unsigned int
       return CUDA_ERROR_INVALID_VALUE;
     }
     if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!are_there(address_of(pointer), size)) return CUDA_ERROR_INVALID_VALUE;
     return driver.memory.enter(address_of(pointer), size, MemoryKind::registered, context.handle(),
                                context.device(), flags)
                ? CUDA_SUCCESS

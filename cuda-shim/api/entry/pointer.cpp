@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "cuda-shim/api/entry/entry.hpp"
-#include "cuda-shim/api/memory/ranges.hpp"
+#include "cuda-shim/api/memory/mapped.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -13,7 +13,16 @@ CUresult store(void* data, Value value) {
   return CUDA_SUCCESS;
 }
 
-CUresult attribute_of(const Driver& driver, const Allocation& allocation, CUdeviceptr address,
+/// For kernels of the context. Registered memory is mapped now if the program has said that it will be.
+CUresult address_for_kernels(Driver& driver, Context& context, const Allocation& allocation,
+                             std::uint64_t address, CUdeviceptr& on_device) {
+  const bool maps =
+      allocation.kind == MemoryKind::registered && (allocation.flags & CU_MEMHOSTREGISTER_DEVICEMAP) != 0;
+  return maps ? map_address(driver, context, allocation, address, on_device)
+              : device_address(driver, context, allocation, address, on_device);
+}
+
+CUresult attribute_of(Driver& driver, Context& context, const Allocation& allocation, CUdeviceptr address,
                       CUpointer_attribute which, void* data) {
   const bool host = allocation.is_host();
   switch (which) {
@@ -23,13 +32,13 @@ CUresult attribute_of(const Driver& driver, const Allocation& allocation, CUdevi
       return store(data, host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: {
       CUdeviceptr on_device = 0;
-      const CUresult code = device_address(driver, allocation, address, on_device);
+      const CUresult code = address_for_kernels(driver, context, allocation, address, on_device);
       return code == CUDA_SUCCESS ? store(data, on_device) : CUDA_ERROR_INVALID_VALUE;
     }
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       // Device memory has no host address that a program may learn.
       if (!host && !allocation.is_managed()) return CUDA_ERROR_INVALID_VALUE;
-      return store(data, reinterpret_cast<void*>(address));
+      return store(data, reinterpret_cast<void*>(program_address(allocation, address)));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
       return store(data, static_cast<int>(allocation.sync_memops.load(std::memory_order_relaxed)));
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
@@ -53,7 +62,8 @@ CUresult attribute_of(const Driver& driver, const Allocation& allocation, CUdevi
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return store(data, 1);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-      return store(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+      return store(data, is_read_only(allocation) ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
+                                                  : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return store(data, allocation.pool);
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
@@ -91,10 +101,11 @@ std::size_t size_of(CUpointer_attribute which) {
 extern "C" {
 
 CUresult CUDAAPI cuPointerGetAttribute(void* data, CUpointer_attribute which, CUdeviceptr address) {
-  return in_context([=](Driver& driver, Context&) {
+  return in_context([=](Driver& driver, Context& context) {
     if (data == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto allocation = driver.memory.find(address);
-    return allocation ? attribute_of(driver, *allocation, address, which, data) : CUDA_ERROR_INVALID_VALUE;
+    return allocation ? attribute_of(driver, context, *allocation, address, which, data)
+                      : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
@@ -102,7 +113,7 @@ CUresult CUDAAPI cuPointerGetAttribute(void* data, CUpointer_attribute which, CU
 // zero.
 CUresult CUDAAPI cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data,
                                         CUdeviceptr address) {
-  return in_context([=](Driver& driver, Context&) {
+  return in_context([=](Driver& driver, Context& context) {
     if (count == 0 || attributes == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto allocation = driver.memory.find(address);
     for (unsigned at = 0; at < count; ++at) {
@@ -110,8 +121,10 @@ CUresult CUDAAPI cuPointerGetAttributes(unsigned int count, CUpointer_attribute*
           attributes[at] > CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE || data[at] == nullptr) {
         return CUDA_ERROR_INVALID_VALUE;
       }
-      if (allocation && attribute_of(driver, *allocation, address, attributes[at], data[at]) == CUDA_SUCCESS)
+      if (allocation &&
+          attribute_of(driver, context, *allocation, address, attributes[at], data[at]) == CUDA_SUCCESS) {
         continue;
+      }
       std::memset(data[at], kAccessNone, size_of(attributes[at]));
       if (!allocation && attributes[at] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) store(data[at], -2);
     }

@@ -62,28 +62,73 @@ bool MemoryTable::covers(std::uint64_t address, std::uint64_t size) const {
   return allocation != nullptr && size <= allocation->size - (address - allocation->begin);
 }
 
-void MemoryTable::remove(const Allocation& allocation) {
-  std::shared_ptr<Allocation> kept;  // the caller's reference may be the table's own
+std::shared_ptr<Allocation> MemoryTable::mapped(const Allocation& registered, CUcontext context) const {
+  const std::shared_lock guard(lock_);
+  const auto found = mapped_.find({registered.begin, context});
+  return found == mapped_.end() ? nullptr : found->second;
+}
+
+bool MemoryTable::is_mapped(const Allocation& registered) const {
+  const std::shared_lock guard(lock_);
+  const auto first = mapped_.lower_bound({registered.begin, nullptr});
+  return first != mapped_.end() && first->first.first == registered.begin;
+}
+
+std::shared_ptr<Allocation> MemoryTable::enter_mapped(const Allocation& registered,
+                                                      const std::shared_ptr<Allocation>& mapped) {
   const std::unique_lock guard(lock_);
+  const auto found = ranges_.find(registered.begin);
+  if (found == ranges_.end() || found->second.get() != &registered) return nullptr;
+  const auto [kept, is_first] = mapped_.emplace(std::pair(registered.begin, mapped->context), mapped);
+  if (is_first) {
+    mapped->buffer_id = registered.buffer_id;
+    ranges_.insert_or_assign(mapped->begin, mapped);
+  }
+  return kept->second;
+}
+
+void MemoryTable::take_out(const Allocation& allocation, Gone& gone) {
   const auto found = ranges_.find(allocation.begin);
   if (found == ranges_.end() || found->second.get() != &allocation) return;
-  kept = std::move(found->second);
+  const auto taken = std::move(found->second);  // the caller's reference may be the table's own
   ranges_.erase(found);
-  removed(*kept);
+  discharge(taken->charged);
+  gone.push_back(taken);
+  if (taken->kind == MemoryKind::mapped) mapped_.erase({taken->program_begin, taken->context});
+  if (taken->kind != MemoryKind::registered) return;
+  for (auto at = mapped_.lower_bound({taken->begin, nullptr});
+       at != mapped_.end() && at->first.first == taken->begin; at = mapped_.erase(at)) {
+    ranges_.erase(at->second->begin);
+    gone.push_back(at->second);
+  }
+}
+
+void MemoryTable::retire(const Gone& gone) {
+  for (const auto& allocation : gone) {
+    if (allocation->storage) allocation->storage->retire();
+  }
+}
+
+void MemoryTable::remove(const Allocation& allocation) {
+  Gone gone;
+  {
+    const std::unique_lock guard(lock_);
+    take_out(allocation, gone);
+  }
+  retire(gone);
 }
 
 void MemoryTable::remove_all_of(CUcontext context) {
-  std::vector<std::shared_ptr<Allocation>> gone;  // destroyed without the lock
-  const std::unique_lock guard(lock_);
-  for (auto at = ranges_.begin(); at != ranges_.end();) {
-    if (at->second->context == context) {
-      removed(*at->second);
-      gone.push_back(std::move(at->second));
-      at = ranges_.erase(at);
-    } else {
-      ++at;
+  Gone gone;
+  {
+    const std::unique_lock guard(lock_);
+    Gone wanted;
+    for (const auto& [begin, allocation] : ranges_) {
+      if (allocation->context == context) wanted.push_back(allocation);
     }
+    for (const auto& allocation : wanted) take_out(*allocation, gone);
   }
+  retire(gone);
 }
 
 }  // namespace fairgv::cuda

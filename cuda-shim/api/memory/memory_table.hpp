@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <shared_mutex>
+#include <utility>
 #include <vector>
 
 #include "cuda-shim/api/cuda.hpp"
@@ -18,7 +19,8 @@
 
 namespace fairgv::cuda {
 
-enum class MemoryKind { device, managed, pooled, host, registered, variable, graph };
+/// mapped: what kernels of a context have of registered memory, where they cannot use the program's own.
+enum class MemoryKind { device, managed, pooled, host, registered, mapped, variable, graph };
 
 /// The holder of memory of a graph's allocation node (graph/graph_memory.hpp): the graph alone; the program,
 /// too, since a launch; the program alone, since the graph is gone; nobody.
@@ -43,8 +45,9 @@ struct Allocation {
   MemoryKind kind = MemoryKind::device;
   unsigned flags = 0;           // of the call that made it
   std::uint64_t buffer_id = 0;  // unique in this process (CU_POINTER_ATTRIBUTE_BUFFER_ID)
-  /// The device's address of the begin. 0: registered memory, whose address only the engine knows.
+  /// The device's address of the begin. 0: registered memory (memory/mapped.hpp).
   std::uint64_t begin_on_device = 0;
+  std::uint64_t program_begin = 0;  // of mapped memory: the begin of the registered memory
   CUdevice device = 0;
   CUcontext context = nullptr;       // a name only, never followed
   CUmemoryPool pool = nullptr;       // of pooled memory: the same
@@ -64,7 +67,9 @@ struct Allocation {
   bool is_managed() const {
     return kind == MemoryKind::managed || host_sees_it.load(std::memory_order_relaxed);
   }
-  bool is_host() const { return kind == MemoryKind::host || kind == MemoryKind::registered; }
+  bool is_host() const {
+    return kind == MemoryKind::host || kind == MemoryKind::registered || kind == MemoryKind::mapped;
+  }
 };
 
 class MemoryTable {
@@ -84,10 +89,19 @@ class MemoryTable {
   std::shared_ptr<Allocation> find(std::uint64_t address) const;
   /// The allocation that begins at the address. Null: there is none.
   std::shared_ptr<Allocation> find_begin(std::uint64_t address) const;
+  /// What kernels of the context have of registered memory. Null: nothing.
+  std::shared_ptr<Allocation> mapped(const Allocation& registered, CUcontext context) const;
+  /// Whether kernels of any context have something of registered memory.
+  bool is_mapped(const Allocation& registered) const;
+  /// Enters mapped memory that was made, unless another thread was first. Returns what is in the table now.
+  /// Null: the registered memory is not in the table any more.
+  std::shared_ptr<Allocation> enter_mapped(const Allocation& registered,
+                                           const std::shared_ptr<Allocation>& mapped);
+
   /// True: [address, address + size) lies in one allocation. An empty range lies anywhere.
   bool covers(std::uint64_t address, std::uint64_t size) const;
 
-  /// The memory is freed with the allocation's last share.
+  /// The memory is freed with the allocation's last share. With registered memory goes what is mapped of it.
   void remove(const Allocation& allocation);
   void remove_all_of(CUcontext context);
 
@@ -95,10 +109,16 @@ class MemoryTable {
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
 
  private:
-  void removed(const Allocation& allocation) { discharge(allocation.charged); }
+  using Gone = std::vector<std::shared_ptr<Allocation>>;
+  /// With the lock held.
+  void take_out(const Allocation& allocation, Gone& gone);
+  /// Without it.
+  static void retire(const Gone& gone);
 
-  mutable std::shared_mutex lock_;
+  mutable std::shared_mutex lock_;  // guards the members below
   std::map<std::uint64_t, std::shared_ptr<Allocation>> ranges_;
+  /// By the begin of the registered memory, and the context.
+  std::map<std::pair<std::uint64_t, CUcontext>, std::shared_ptr<Allocation>> mapped_;
   std::uint64_t next_id_ = 1;
   /// A counter: relaxed, because it orders nothing.
   std::atomic<std::uint64_t> used_{0};

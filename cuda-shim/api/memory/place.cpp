@@ -3,6 +3,7 @@
 #include "cuda-shim/api/memory/bounds.hpp"
 #include "cuda-shim/api/memory/copy.hpp"
 #include "cuda-shim/api/memory/copy_sides.hpp"
+#include "cuda-shim/api/memory/mapped.hpp"
 #include "cuda-shim/api/scheduler.hpp"
 
 namespace fairgv::cuda {
@@ -181,7 +182,7 @@ CUresult find_filled(const Driver& driver, const Fill& fill, std::shared_ptr<All
   if (!size) return CUDA_ERROR_INVALID_VALUE;
   allocation = driver.memory.find(fill.address);
   const bool covers = allocation && *size <= allocation->size - (fill.address - allocation->begin);
-  return covers ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return covers && !is_read_only(*allocation) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace

@@ -9,14 +9,6 @@ namespace fairgv::cuda {
 CUresult check_managed_range(Driver& driver, CUdeviceptr address, std::size_t size,
                              const CUmemLocation& location);
 
-/// The device's address of the byte at `address` in an allocation.
-inline CUresult device_address(const Driver& driver, const Allocation& allocation, std::uint64_t address,
-                               CUdeviceptr& on_device) {
-  if (allocation.begin_on_device == 0) return driver.engine.registered_address(address, on_device);
-  on_device = allocation.begin_on_device + (address - allocation.begin);
-  return CUDA_SUCCESS;
-}
-
 /// A program's call frees an allocation: nobody else may then.
 enum class Freeing { refused, kept_by_graph, removes };
 Freeing begin_free(Allocation& allocation);

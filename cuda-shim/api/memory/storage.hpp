@@ -10,6 +10,10 @@ class Storage {
   virtual ~Storage() = default;
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
+
+  /// The program cannot name the object any more, though a share of it may still be held for a moment. Called
+  /// once, by a thread that holds no lock and may wait.
+  virtual void retire() {}
 };
 
 }  // namespace fairgv::cuda

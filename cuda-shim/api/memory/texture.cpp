@@ -1,5 +1,5 @@
 #include "cuda-shim/api/memory/texture.hpp"
-#include "cuda-shim/api/memory/ranges.hpp"
+#include "cuda-shim/api/memory/mapped.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -57,7 +57,7 @@ CUresult check_memory(const Driver& driver, const Context& context, CUdeviceptr 
   if (address == 0 || size == 0 || address % alignment != 0) return CUDA_ERROR_INVALID_VALUE;
   Place place;
   if (const CUresult code = device_place(driver, address, size, place); code != CUDA_SUCCESS) return code;
-  return device_address(driver, *place.allocation, address, object.address);
+  return device_address(driver, context, *place.allocation, address, object.address);
 }
 
 bool exceeds(const Driver& driver, const Context& context, std::size_t value, CUdevice_attribute most) {

@@ -12,8 +12,6 @@ bool is_out_of_reach(CUdevice_attribute which) {
     case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES:
     case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
     case CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST:
-    case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED:
@@ -43,11 +41,19 @@ bool is_out_of_reach(CUdevice_attribute which) {
   }
 }
 
+/// Attributes of memory that this library mirrors (memory/registered.hpp): they are so whatever the driver
+/// beneath has.
+bool is_done_here(CUdevice_attribute which) {
+  return which == CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED ||
+         which == CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED;
+}
+
 }  // namespace
 
 int Engine::attribute(CUdevice device, CUdevice_attribute which) const {
   const auto& known = facts(device).attributes;
   const auto at = static_cast<std::size_t>(which);
+  if (is_done_here(which)) return 1;
   if (which < 0 || at >= known.size() || is_out_of_reach(which)) return 0;
   const bool needs_addresses = which == CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING ||
                                which == CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY ||

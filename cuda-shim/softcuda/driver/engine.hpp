@@ -49,11 +49,6 @@ class Engine final : public cuda::Engine {
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
-  /// The device sees all memory at the host's addresses.
-  CUresult registered_address(std::uint64_t host, CUdeviceptr& address) const override {
-    address = host;
-    return CUDA_SUCCESS;
-  }
 
   std::shared_ptr<cuda::Image> load_image(const void* image, std::optional<std::uint64_t> size,
                                           const JitOptions& options, CUresult& code, LoadLog& log) override;

@@ -75,7 +75,7 @@ class CudartProgram : public testing::Test {
 
 TEST_F(CudartProgram, MemoryOfEveryKindHoldsWhatKernelsAndCopiesWrite) {
   expect_passes("memory", {"vector_add", "symbols", "managed", "pitched", "boxes", "arrays", "host_memory",
-                           "pools", "registered_memory"});
+                           "pools", "registered_memory", "registered_by_threads"});
 }
 
 TEST_F(CudartProgram, ManagedVariablesHaveWhatBothSidesWrite) {

@@ -245,9 +245,7 @@ TEST_F(WithContext, HostMemoryIsPinnedMappedAndRegistered) {
   std::vector<char> own(10'000);
   EXPECT_OK(cuMemHostRegister(own.data(), own.size(), CU_MEMHOSTREGISTER_DEVICEMAP));
   EXPECT_CODE(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, cuMemHostRegister(own.data() + 100, 10, 0));
-  // The program's own pages are not the worker's.
-  EXPECT_CODE(is_tenant() ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS,
-              cuMemHostGetDevicePointer(&mapped, own.data() + 5, 0));
+  EXPECT_OK(cuMemHostGetDevicePointer(&mapped, own.data() + 5, 0));
   EXPECT_OK(cuMemHostUnregister(own.data()));
   EXPECT_CODE(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(own.data()));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuMemHostGetDevicePointer(&mapped, own.data(), 0));
