@@ -269,4 +269,32 @@ TEST_F(Release, UnderRandomUseNothingIsRefusedThatFits) {
   while (!held.empty()) release(0);
 }
 
+// ---- registered memory
+
+TEST_F(Release, RegisteredMemoryTakesDeviceMemoryWhileKernelsHaveIt) {
+  std::vector<unsigned char> first(100 * kMiB);
+  std::vector<unsigned char> second(180 * kMiB);
+  const auto free_now = [] {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    EXPECT_OK(cuMemGetInfo(&free, &total));
+    return free;
+  };
+  const std::size_t before = free_now();
+  ASSERT_OK(cuMemHostRegister(first.data(), first.size(), CU_MEMHOSTREGISTER_DEVICEMAP));
+  ASSERT_OK(cuMemHostRegister(second.data(), second.size(), CU_MEMHOSTREGISTER_DEVICEMAP));
+  EXPECT_EQ(before, free_now());
+  CUdeviceptr device = 0;
+  ASSERT_OK(cuMemHostGetDevicePointer(&device, first.data(), 0));
+  ASSERT_OK(cuMemHostGetDevicePointer(&device, first.data() + 5, 0));
+  EXPECT_EQ(before - first.size(), free_now());
+  EXPECT_CODE(CUDA_ERROR_OUT_OF_MEMORY, cuMemHostGetDevicePointer(&device, second.data(), 0));
+  EXPECT_EQ(before - first.size(), free_now());
+  EXPECT_OK(cuMemHostUnregister(first.data()));
+  EXPECT_OK(cuMemHostGetDevicePointer(&device, second.data(), 0));
+  EXPECT_EQ(before - second.size(), free_now());
+  EXPECT_OK(cuMemHostUnregister(second.data()));
+  EXPECT_EQ(before, free_now());
+}
+
 }  // namespace
