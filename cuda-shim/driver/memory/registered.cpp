@@ -38,7 +38,8 @@ CUresult settle_registered(Scheduler& scheduler, const std::shared_ptr<cuda::Str
   const auto mapped = mapped_for(*stream, allocation.get());
   const std::uint64_t offset = place.address - allocation->begin;
   const auto span = span_of(extent, place.pitch, place.slice);
-  if (!mapped || !span || *span > allocation->size - offset) return scheduler.synchronize(stream);
+  const bool is_within = mapped && span && offset <= mapped->size && *span <= mapped->size - offset;
+  if (!is_within) return scheduler.synchronize(stream);
   place.address = mapped->begin + offset;
   place.allocation = mapped;
   return CUDA_SUCCESS;

@@ -36,13 +36,13 @@ class MirroredStorage final : public Storage {
   const std::unique_ptr<Storage> memory_;
 };
 
-/// Kernels of the stream's context have the registered memory of a copy's or fill's side: what they have of
-/// it. Null: they do not, or the side is not within registered memory.
+/// What kernels of the stream's context have of registered memory. Null: nothing, or the memory is not
+/// registered.
 std::shared_ptr<Allocation> mapped_for(const cuda::Stream& stream, const Allocation* registered);
 
-/// The side as the worker has it, if it is registered memory that the kernels of the stream's context have.
-/// Waits for the stream if only kernels of other contexts, or only a part, are concerned: then the program's
-/// own bytes are copied.
+/// Names a side of a copy by the worker's memory, if kernels of the stream's context have that side's
+/// registered memory. If only kernels of other contexts have it, or only a part of it, the stream is waited
+/// for, so that the program's own bytes, which are copied then, are up to date.
 CUresult settle_registered(Scheduler& scheduler, const std::shared_ptr<cuda::Stream>& stream,
                            const Extent& extent, Place& place);
 
