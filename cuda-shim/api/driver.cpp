@@ -106,6 +106,7 @@ CUresult Driver::make_context(CUdevice device, unsigned flags, bool primary,
 bool Driver::end_context(Context& context) {
   if (!context.end()) return false;
   captures.forget(*context.group());
+  scheduler.give_up_waits(*context.group());
   scheduler.synchronize(*context.group());
   const CUcontext handle = context.handle();
   const auto belongs = [handle](const auto& object) { return object.owner() == handle; };

@@ -20,6 +20,8 @@ struct Extent;
 struct Fill;
 struct LaunchShape;
 struct Place;
+struct Word;
+struct WordTest;
 
 using Clock = std::chrono::steady_clock;
 
@@ -138,6 +140,16 @@ class Scheduler {
   /// the books, then or before.
   virtual void free_in_order(const std::shared_ptr<Stream>& stream,
                              const std::shared_ptr<Allocation>& allocation, std::function<void()> forget) = 0;
+
+  /// Queues a write of a word that has been checked.
+  virtual CUresult write_word(const std::shared_ptr<Stream>& stream, const Word& word,
+                              std::uint64_t value) = 0;
+  /// Holds the stream up until the word, which has been checked, passes the test.
+  virtual CUresult wait_for_word(const std::shared_ptr<Stream>& stream, const Word& word,
+                                 const WordTest& test) = 0;
+  /// The group's context ends: waits for words that are not over end now, and later ones at once. The work
+  /// behind them is not run.
+  virtual void give_up_waits(StreamGroup& group) = 0;
 };
 
 }  // namespace fairgv::cuda

@@ -87,11 +87,12 @@ std::uint64_t Stream::held() const {
 
 void StreamGroup::close() {
   std::shared_ptr<Stream> legacy;
+  std::vector<Forgotten> forgotten;
   {
     const std::lock_guard guard(lock_);
     if (std::exchange(closed_, true)) return;
     legacy = std::move(legacy_);
-    forgotten_.clear();
+    forgotten.swap(forgotten_);
   }
   // Released at once, even if it is still shared: a new context in its place may have a legacy stream of its
   // own.
@@ -125,8 +126,9 @@ void Scheduler::forget(const std::shared_ptr<cuda::Stream>& stream) {
   if (!last || last->done()) return;
   StreamGroup& group = workers(stream).workers_group();
   const std::lock_guard guard(group.lock_);
-  std::erase_if(group.forgotten_, [](const auto& other) { return other->done(); });
-  group.forgotten_.push_back(last);
+  std::erase_if(group.forgotten_, [](const auto& other) { return other.tail->done(); });
+  group.forgotten_.push_back(
+      {last, workers(stream).has_waited() ? std::static_pointer_cast<Stream>(stream) : nullptr});
 }
 
 std::shared_ptr<Operation> Scheduler::send_marker(Stream& stream, const Operation* behind) {
@@ -203,7 +205,7 @@ CUresult Scheduler::synchronize(cuda::StreamGroup& of_context) {
     for (const auto& weak : group.streams_) {
       if (auto stream = weak.lock()) streams.push_back(std::move(stream));
     }
-    held = group.forgotten_;
+    for (const auto& gone : group.forgotten_) held.push_back(gone.tail);
   }
   // All markers are sent before the first wait.
   for (const auto& stream : streams) {

@@ -62,6 +62,11 @@ class Stream final : public cuda::Stream {
   /// A command with the end `ended` has been sent when the stream held `held_before` commands. `ended` is the
   /// tail, unless other threads have sent commands meanwhile.
   void note_command(std::shared_ptr<Operation> ended, std::uint64_t held_before);
+  /// A wait for a word is about to be sent.
+  void note_wait() { has_waited_.store(true, std::memory_order_seq_cst); }
+  bool has_waited() const { return has_waited_.load(std::memory_order_seq_cst); }
+  /// The worker ends the waits of the stream.
+  void give_up_waits();
 
  private:
   friend class Scheduler;
@@ -73,6 +78,9 @@ class Stream final : public cuda::Stream {
   std::atomic<bool> released_{false};  // relaxed: the thread that exchanges it releases
   /// Relaxed: a thread that must see another's command has learnt of it by other means.
   std::atomic<std::uint64_t> commands_{0};
+  /// Sequentially consistent, as StreamGroup::gives_up_waits_: of a thread that puts a wait into the stream,
+  /// and one that ends the context, one sees the other.
+  std::atomic<bool> has_waited_{false};
   std::mutex lock_;  // guards the members below
   std::shared_ptr<Operation> tail_;
   std::uint64_t tail_is_behind_ = 0;
@@ -95,21 +103,31 @@ class StreamGroup final : public cuda::StreamGroup {
   CUresult fault() const override { return connection_.fault(); }
   /// Lets go of the worker's context and of its legacy stream. Nothing is put into its streams any more.
   void close();
+  /// The context ends: no stream waits for a word any more. Returns the streams that may wait now.
+  std::vector<std::shared_ptr<Stream>> end_waits();
+  bool gives_up_waits() const { return gives_up_waits_.load(std::memory_order_seq_cst); }
 
  private:
   friend class Scheduler;
   friend class Stream;
 
+  /// A stream that is gone, with work.
+  struct Forgotten {
+    std::shared_ptr<Operation> tail;
+    std::shared_ptr<Stream> waiting;  // kept if it has waited for a word, so that its waits can be given up
+  };
+
   Connection& connection_;
   const wire::ObjectId context_;
+  std::atomic<bool> gives_up_waits_{false};
   /// Commands of the blocking streams, for held() of the legacy stream. Relaxed, as Stream::commands_.
   std::atomic<std::uint64_t> blocking_commands_{0};
 
   std::mutex lock_;  // guards the members below
   bool closed_ = false;
-  std::shared_ptr<Stream> legacy_;                     // made when first used
-  std::vector<std::weak_ptr<Stream>> streams_;         // all others
-  std::vector<std::shared_ptr<Operation>> forgotten_;  // tails of streams that are gone
+  std::shared_ptr<Stream> legacy_;              // made when first used
+  std::vector<std::weak_ptr<Stream>> streams_;  // all others
+  std::vector<Forgotten> forgotten_;
 };
 
 inline StreamGroup& Stream::workers_group() const {
@@ -153,6 +171,12 @@ class Scheduler final : public cuda::Scheduler {
                 const Allocation& allocation) override;
   void free_in_order(const std::shared_ptr<cuda::Stream>& stream,
                      const std::shared_ptr<Allocation>& allocation, std::function<void()> forget) override;
+
+  CUresult write_word(const std::shared_ptr<cuda::Stream>& stream, const Word& word,
+                      std::uint64_t value) override;
+  CUresult wait_for_word(const std::shared_ptr<cuda::Stream>& stream, const Word& word,
+                         const WordTest& test) override;
+  void give_up_waits(cuda::StreamGroup& group) override;
 
  private:
   /// Null: every command of the stream has been seen to end.

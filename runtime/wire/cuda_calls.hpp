@@ -15,6 +15,7 @@
 #include "runtime/wire/calls/cuda/memory.hpp"
 #include "runtime/wire/calls/cuda/modules.hpp"
 #include "runtime/wire/calls/cuda/textures.hpp"
+#include "runtime/wire/calls/cuda/words.hpp"
 
 namespace fairgv::wire::cuda {
 
@@ -22,7 +23,7 @@ namespace fairgv::wire::cuda {
 using SharedCalls = TypeList<Ping, ReleaseObject, FlushQueue, EnqueueMarker, EnqueueBarrier, EnqueueHostWork,
                              EndAccess, AwaitMemory>;
 
-using AllCalls =
-    wire::detail::Joined<SharedCalls, EventCalls, ContextCalls, ModuleCalls, MemoryCalls, TextureCalls>::Type;
+using AllCalls = wire::detail::Joined<SharedCalls, EventCalls, ContextCalls, ModuleCalls, MemoryCalls,
+                                      TextureCalls, WordCalls>::Type;
 
 }  // namespace fairgv::wire::cuda

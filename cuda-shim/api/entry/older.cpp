@@ -212,6 +212,48 @@ CUresult CUDAAPI cuMemcpy3DBatchAsync_ptsz(size_t count, CUDA_MEMCPY3D_BATCH_OP*
   return cuMemcpy3DBatchAsync_v2_ptsz(count, wishes, flags, stream);
 }
 
+// The first version knew no barriers; what a program of that time asks for is answered alike.
+CUresult CUDAAPI cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                     unsigned int flags) {
+  return cuStreamWaitValue32_v2(stream, address, value, flags);
+}
+CUresult CUDAAPI cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                     unsigned int flags) {
+  return cuStreamWaitValue64_v2(stream, address, value, flags);
+}
+CUresult CUDAAPI cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                      unsigned int flags) {
+  return cuStreamWriteValue32_v2(stream, address, value, flags);
+}
+CUresult CUDAAPI cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                      unsigned int flags) {
+  return cuStreamWriteValue64_v2(stream, address, value, flags);
+}
+CUresult CUDAAPI cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* operations,
+                                    unsigned int flags) {
+  return cuStreamBatchMemOp_v2(stream, count, operations, flags);
+}
+CUresult CUDAAPI cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                          unsigned int flags) {
+  return cuStreamWaitValue32_v2_ptsz(stream, address, value, flags);
+}
+CUresult CUDAAPI cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                          unsigned int flags) {
+  return cuStreamWaitValue64_v2_ptsz(stream, address, value, flags);
+}
+CUresult CUDAAPI cuStreamWriteValue32_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                           unsigned int flags) {
+  return cuStreamWriteValue32_v2_ptsz(stream, address, value, flags);
+}
+CUresult CUDAAPI cuStreamWriteValue64_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                           unsigned int flags) {
+  return cuStreamWriteValue64_v2_ptsz(stream, address, value, flags);
+}
+CUresult CUDAAPI cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count,
+                                         CUstreamBatchMemOpParams* operations, unsigned int flags) {
+  return cuStreamBatchMemOp_v2_ptsz(stream, count, operations, flags);
+}
+
 CUresult CUDAAPI cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
   return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
 }

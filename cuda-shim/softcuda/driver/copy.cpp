@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda-shim/api/memory/word.hpp"
 #include "cuda-shim/softcuda/driver/engine.hpp"
 #include "cuda-shim/softcuda/driver/launch/short_work.hpp"
 #include "cuda-shim/softcuda/driver/storage.hpp"
@@ -39,6 +40,16 @@ Place touchable(const Place& place) {
   return rows;
 }
 
+/// A word is read and written as one: other threads may be polling it, or writing it for a stream to see.
+void move(const Place& to, const Place& from, const Extent& extent) {
+  const std::size_t bytes = bytes_of(extent);
+  const bool is_word = bytes == extent.width && (bytes == 4 || bytes == 8) && to.address % bytes == 0 &&
+                       from.address % bytes == 0;
+  if (!is_word) return move_bytes(to, from, extent);
+  const auto width = static_cast<std::uint32_t>(bytes);
+  wire::cuda::store_word(to.host(), width, wire::cuda::load_word(from.host(), width));
+}
+
 template <typename Element>
 void fill_rows(const Fill& fill) {
   for (std::size_t y = 0; y < fill.rows; ++y) {
@@ -65,7 +76,7 @@ CUresult Commands::copy(const std::shared_ptr<cuda::Stream>& stream, const Place
   const std::size_t bytes = bytes_of(extent);
   const auto queue = [&](const Place& source, std::shared_ptr<Staged> staged) {
     submit_sized(engine_, stream, bytes, [to, source, extent, staged = std::move(staged)] {
-      move_bytes(to, source, extent);
+      move(to, source, extent);
       return CUDA_SUCCESS;
     });
     return CUDA_SUCCESS;
@@ -78,7 +89,7 @@ CUresult Commands::copy(const std::shared_ptr<cuda::Stream>& stream, const Place
     return queue(staged->place, staged);
   }
   return engine_.operations.run(own(stream), [&] {
-    move_bytes(to, from, extent);
+    move(to, from, extent);
     return CUDA_SUCCESS;
   });
 }

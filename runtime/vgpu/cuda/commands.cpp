@@ -56,6 +56,7 @@ std::int32_t StreamCommand::compile(CompletionSink& sink) {
 }
 
 std::int32_t StreamCommand::issue() {
+  if (auto* const issued = stream_->context->issued) issued->fetch_add(1, std::memory_order_release);
   if (held_ != nullptr) {
     driver().let_launch_go(std::exchange(held_, nullptr));
     return 0;

@@ -24,6 +24,7 @@
 #include "runtime/vgpu/cuda/end_watcher.hpp"
 #include "runtime/vgpu/cuda/late_errors.hpp"
 #include "runtime/vgpu/cuda/objects.hpp"
+#include "runtime/vgpu/cuda/word_watcher.hpp"
 #include "runtime/vgpu/executor/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/memory/memory_waits.hpp"
@@ -95,6 +96,11 @@ class Handlers final : public CallHandler {
   // calls/copy.cpp
   Result<void> handle(const wire::cuda::Copy& call);
   Result<void> handle(const wire::cuda::Fill& call);
+  Result<void> handle(const wire::cuda::WriteWord& call);
+
+  // calls/word.cpp
+  Result<void> handle(const wire::cuda::WaitForWord& call);
+  Result<void> handle(const wire::cuda::GiveUpWaits& call);
 
   // calls/command.cpp
   Result<void> handle(const wire::FlushQueue& call);
@@ -146,6 +152,7 @@ class Handlers final : public CallHandler {
   std::map<std::uint64_t, std::shared_ptr<Context>> pinned_;  // by offset in the arena
   ObjectTable<Object> objects_;
   MemoryWaits memory_waits_;  // ends first: what objects release then is nobody's to wait for
+  WordWatcher words_{functions(), executor_, late_errors_};
   SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
 };
 

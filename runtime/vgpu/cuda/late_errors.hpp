@@ -16,6 +16,12 @@ class LateErrors {
  public:
   explicit LateErrors(ring::LateError& shared) : shared_(shared) {}
 
+  /// The sticky one, with which all later work fails; else CUDA_SUCCESS.
+  CUresult fault() const {
+    const std::lock_guard lock(mutex_);
+    return wire::cuda::is_sticky(code_) ? code_ : CUDA_SUCCESS;
+  }
+
   void report(CUresult code) {
     const std::lock_guard lock(mutex_);
     if (wire::cuda::is_sticky(code_)) return;  // the first one says what went wrong
@@ -28,7 +34,7 @@ class LateErrors {
 
  private:
   ring::LateError& shared_;
-  std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
   CUresult code_ = CUDA_SUCCESS;
   std::uint32_t count_ = 0;
 };

@@ -64,8 +64,9 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   const Device& device;
   const bool is_primary;
   CUcontext handle = nullptr;
-  EndWatcher* ends = nullptr;  // null: the driver calls back
-  bool prints = false;         // kernels of its modules may
+  EndWatcher* ends = nullptr;                    // null: the driver calls back
+  bool prints = false;                           // kernels of its modules may
+  std::atomic<std::uint64_t>* issued = nullptr;  // WordWatcher::issued(); null: nobody asks
 
   // The order of the default stream among the others; see order_of() in stream_order.cpp.
   std::weak_ptr<Stream> legacy;
@@ -85,6 +86,9 @@ struct Stream final : ObjectOf<Stream, ObjectKind::stream> {
   CUresult code = CUDA_SUCCESS;     // why there is no handle
   CUevent reached = nullptr;        // for others that wait for it in the driver; made when first needed
   std::vector<CUevent> spare_ends;  // the EndWatcher's
+
+  /// Its waits for words end. Stored with release by the loop thread, loaded with acquire by the WordWatcher.
+  std::atomic<bool> gives_up_waits{false};
 
   std::weak_ptr<Node> last;  // its latest command
   /// Of a blocking stream: the latest command of the legacy one that its own already wait for. Of the legacy

@@ -19,7 +19,10 @@ void Completions::collect(TimePoint now, std::uint64_t told_ns) {
 }
 
 void Completions::collect_granted() {
-  for (const NodePtr& node : graph_.newly_granted()) events_.progressed(*node, kRunning);
+  for (const NodePtr& node : graph_.newly_granted()) {
+    events_.progressed(*node, kRunning);
+    node->was_granted();
+  }
   graph_.newly_granted().clear();
 }
 

@@ -162,7 +162,15 @@ Result<NodePtr> Executor::begin_host_work(wire::EventId event) {
 
 void Executor::end_host_work(Node& work, std::int32_t status) {
   Lock lock(*this);
-  graph_.end_external(work, status);
+  if (work.external()) {
+    graph_.end_external(work, status);
+  } else if (work.ended()) {
+    return;  // the front end has ended it
+  } else if (status < 0) {
+    graph_.give_up_access(work, status);
+  } else {
+    graph_.end_access(work);
+  }
   collect(settings_.now());
   finish(lock, pump_wanted());
 }

@@ -122,6 +122,8 @@ class Executor final : public CompletionSink {
 
   void completed(DeviceCommand& command, std::int32_t status) override;
   void compiled(DeviceCommand& command) override;
+  /// Ends host work, or an access that the worker carries out itself; with an error, also all that is behind
+  /// the access.
   void end_host_work(Node& work, std::int32_t status);
   /// Something begins to compile for the program, or has ended: the daemon is told.
   void compiles(bool begins);

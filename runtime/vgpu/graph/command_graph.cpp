@@ -92,6 +92,14 @@ void CommandGraph::end_access(Node& node) {
   run();
 }
 
+void CommandGraph::give_up_access(Node& node, std::int32_t error) {
+  for (const NodePtr& behind : node.lane_->line_) {
+    if (behind->error_ == 0) behind->error_ = error;
+  }
+  node.error_ = error;
+  end_access(node);
+}
+
 void CommandGraph::end_external(Node& node, std::int32_t status) {
   finish(node, status);
   run();

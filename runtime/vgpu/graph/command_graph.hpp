@@ -95,6 +95,8 @@ class Node : public std::enable_shared_from_this<Node> {
   bool granted() const { return granted_; }
   /// Whether it was issued before it ended.
   bool was_issued() const { return was_issued_; }
+  /// An access was granted. With the executor's lock held.
+  virtual void was_granted() {}
   /// Of a mark of the program: the number of its label (session/service_unit.hpp); else 0.
   virtual std::uint64_t mark() const { return 0; }
   /// Makes a node that was not added yet end with an error instead of being issued.
@@ -234,6 +236,9 @@ class CommandGraph {
 
   /// Ends an access that was granted.
   void end_access(Node& node);
+  /// Ends an access that was granted with an error, and so the nodes behind it in its in-order lane, which
+  /// all wait for it and have not been issued.
+  void give_up_access(Node& node, std::int32_t error);
 
   /// Ends an external node.
   void end_external(Node& node, std::int32_t status);

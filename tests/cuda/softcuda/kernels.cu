@@ -24,6 +24,13 @@ extern "C" __global__ void append(unsigned* number, unsigned digit) {
   *number = *number * 10 + digit;  // tells the order of launches
 }
 
+/// Writes a word, and stays until the program lets it go.
+extern "C" __global__ void signal(volatile unsigned* word, unsigned value, volatile unsigned* until) {
+  *word = value;
+  __threadfence_system();
+  while (*until == 0) __threadfence_system();
+}
+
 extern "C" __global__ void count(int times) {
   if (threadIdx.x < static_cast<unsigned>(times)) atomicAdd(counter_address, table[threadIdx.x % 64]);
 }

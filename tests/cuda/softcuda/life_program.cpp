@@ -50,6 +50,18 @@ int start_work(void* library, const char* ptx_path) {
   return code == CUDA_SUCCESS ? 0 : failed("start", code);
 }
 
+/// The default stream waits for a value that nobody writes.
+int wait_for_ever(void* library) {
+  const auto allocate =
+      reinterpret_cast<CUresult (*)(CUdeviceptr*, std::size_t)>(dlsym(library, "cuMemAlloc_v2"));
+  const auto wait = reinterpret_cast<CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned)>(
+      dlsym(library, "cuStreamWaitValue32_v2"));
+  CUdeviceptr word = 0;
+  CUresult code = allocate(&word, sizeof(cuuint32_t));
+  if (code == CUDA_SUCCESS) code = wait(nullptr, word, 0, CU_STREAM_WAIT_VALUE_AND);
+  return code == CUDA_SUCCESS ? 0 : failed("wait", code);
+}
+
 Count g_count = nullptr;
 void after_main() {
   int count = 0;
@@ -71,6 +83,7 @@ int main(int argc, char** argv) {
   std::printf("before: %d\n", static_cast<int>(g_count(&count)));
   if (const int bad = start_work(library, argv[2]); bad != 0) return bad;
   if (way == "exit") return 0;
+  if (way == "wait") return wait_for_ever(library);
   if (way == "thread") std::thread([] { std::exit(0); }).join();
   if (way == "close") return dlclose(library);
   if (way == "fork") {

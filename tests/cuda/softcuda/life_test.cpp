@@ -31,7 +31,7 @@ std::pair<int, std::string> run(const std::string& environment, const std::strin
 
 TEST(SoftCudaLife, ProcessMayEndInAnyWayWithWorkInFlight) {
   EXPECT_EQ((std::pair<int, std::string>{0, ""}), run("", "untouched"));
-  for (const char* way : {"exit", "thread", "close"}) {
+  for (const char* way : {"exit", "thread", "close", "wait"}) {
     EXPECT_EQ((std::pair<int, std::string>{0, "before: 3\nin exit: 4\n"}), run("", way)) << way;
   }
 }

@@ -1,8 +1,4 @@
 // The scheduler of streams, without a device: order, dependencies, faults.
-#include "cuda-shim/softcuda/driver/schedule/scheduler.hpp"
-
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <atomic>
 #include <latch>
@@ -10,31 +6,8 @@
 #include <random>
 #include <thread>
 
+#include "tests/cuda/softcuda/stream/scheduler_fixture.hpp"
 #include "tests/harness/seed.hpp"
-
-namespace {
-
-using fairgv::cuda::StreamKind;
-using fairgv::cuda::soft::Operation;
-using fairgv::cuda::soft::Scheduler;
-using fairgv::cuda::soft::Stream;
-using fairgv::cuda::soft::StreamGroup;
-
-}  // namespace
-
-class SoftCudaScheduler : public testing::Test {
- protected:
-  SoftCudaScheduler() { EXPECT_EQ(CUDA_SUCCESS, scheduler_->start()); }
-  ~SoftCudaScheduler() override {
-    scheduler_->synchronize(*group_);
-    scheduler_->dissolve(*group_);
-    scheduler_->shutdown(std::chrono::seconds(10));
-  }
-  std::shared_ptr<Stream> make(StreamKind kind) { return scheduler_->make_stream(group_, kind, 0, 0); }
-
-  const std::unique_ptr<Scheduler> scheduler_ = std::make_unique<Scheduler>();
-  const std::shared_ptr<StreamGroup> group_ = scheduler_->make_group(nullptr);
-};
 
 TEST_F(SoftCudaScheduler, RandomGraphsKeepEveryPromisedOrder) {
   std::mt19937_64 random(fairgv::harness::printed_seed());

@@ -1,4 +1,5 @@
 // The worker's CUDA back end: device memory, its quota, and pages of the arena.
+#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +86,75 @@ TEST_F(CudaWorker, ReportsWhenFreedMemoryIsBackAndWhenNoneIsToCome) {
 
 TEST_F(CudaWorker, EndsASessionThatWaitsForMemoryOfUnknownDevices) {
   client->send(wire::AwaitMemory{client->events().acquire(), std::uint64_t{1} << 63, 1});
+  EXPECT_TRUE(is_over());
+}
+
+TEST_F(CudaWorker, LooksAtAWordOfTheArenaUntilItPassesTheTest) {
+  const auto range = client->allocate(8);
+  ASSERT_TRUE(range);
+  std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(client->bytes(*range)));
+  word.store(0);
+  const wire::ObjectId stream = make_stream(StreamKind::non_blocking);
+  WaitForWord wait{{stream, {}, {}}, Space::arena, Comparison::equal, range->offset, 7, 8};
+  client->send(wait);
+  const wire::EventId end = client->events().acquire();
+  client->send(wire::EnqueueMarker{{stream, end, {}}});
+  EXPECT_EQ(finish(legacy), session::kComplete) << "another stream goes on";
+  EXPECT_GT(client->events().status(end), session::kComplete);
+  word.store(7);
+  EXPECT_EQ(client->wait(end), session::kComplete);
+  client->release_event(end);
+  // A front end that ends the wait itself has done so, and the worker does not end it again.
+  wait.command.completion = client->events().acquire();
+  wait.value = 8;
+  client->send(wait);
+  EXPECT_TRUE(
+      eventually([&] { return client->events().status(wait.command.completion) == session::kRunning; }));
+  client->send(wire::EndAccess{wait.command.completion});
+  EXPECT_EQ(client->wait(wait.command.completion), session::kComplete);
+  word.store(8);
+  wait.command.completion = {};
+  client->send(wait);
+  EXPECT_EQ(finish(stream), session::kComplete);
+  EXPECT_EQ(client->late_error(), 0U);
+}
+
+TEST_F(CudaWorker, GivesUpTheWaitsOfAStreamAndWhatIsBehindThem) {
+  const std::uint64_t memory = allocate(8);
+  write(legacy, memory, std::vector<std::uint32_t>{1, 2});
+  ASSERT_EQ(finish(legacy), session::kComplete);
+  const wire::ObjectId stream = make_stream(StreamKind::non_blocking);
+  client->send(WaitForWord{{stream, {}, {}}, Space::device, Comparison::equal, memory, 5, 4});
+  const wire::EventId end = client->events().acquire();
+  client->send(WriteWord{{stream, end, {}}, memory + 4, 6, 4});
+  client->send(GiveUpWaits{stream});
+  EXPECT_LT(client->wait(end), 0);
+  client->release_event(end);
+  EXPECT_EQ(read(legacy, memory, 2), (std::vector<std::uint32_t>{1, 2}));
+}
+
+TEST_F(CudaWorker, AWaitEndsInAnErrorWhereTheDriverCannotReadTheWord) {
+  const wire::ObjectId stream = make_stream(StreamKind::non_blocking);
+  client->send(WaitForWord{{stream, {}, {}}, Space::device, Comparison::equal, 64, 5, 4});
+  EXPECT_LT(finish(stream), 0);
+  EXPECT_NE(client->late_error(), 0U);
+}
+
+TEST_F(CudaWorker, EndsASessionWhoseWordsAreWrong) {
+  const std::uint64_t arena = client->segment().arena().size();
+  const auto wrong = [&](Space space, Comparison comparison, std::uint64_t address, std::uint32_t bytes) {
+    SCOPED_TRACE(address);
+    client->send(WaitForWord{{legacy, {}, {}}, space, comparison, address, 0, bytes});
+    EXPECT_TRUE(is_over());
+    connect("alice", {});
+  };
+  wrong(Space::arena, Comparison::equal, arena, 4);
+  wrong(Space::arena, Comparison::equal, UINT64_MAX - 7, 8);
+  wrong(Space::arena, Comparison::equal, 4, 8);
+  wrong(Space::array, Comparison::equal, 0, 4);
+  wrong(Space::device, static_cast<Comparison>(4), 4096, 4);
+  wrong(Space::device, Comparison::equal, 4096, 2);
+  client->send(WriteWord{{legacy, {}, {}}, 4096, 0, 16});
   EXPECT_TRUE(is_over());
 }
 

@@ -134,6 +134,7 @@ TEST(WireCalls, EveryCallOfCudaHasASenderInItsFrontEnd) {
   each_call(cuda::ContextCalls{}, check);
   each_call(cuda::ModuleCalls{}, check);
   each_call(cuda::MemoryCalls{}, check);
+  each_call(cuda::WordCalls{}, check);
 }
 
 TEST(WireCalls, EveryNoticeHasASenderInTheWorkerAndAHandlerInTheFrontEnd) {

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "cuda-shim/api/memory/word.hpp"
 #include "cuda-shim/softcuda/driver/engine.hpp"
+#include "cuda-shim/softcuda/driver/launch/short_work.hpp"
 
 namespace fairgv::cuda::soft {
 
@@ -60,6 +62,31 @@ void Commands::free_in_order(const std::shared_ptr<cuda::Stream>& stream, const 
     return CUDA_SUCCESS;
   };
   engine_.operations.submit(own(stream), std::move(work), {}, true);
+}
+
+CUresult Commands::write_word(const std::shared_ptr<cuda::Stream>& stream, const Word& word,
+                              std::uint64_t value) {
+  submit_short(engine_, share(stream), [&engine = engine_, word, value] {
+    wire::cuda::store_word(reinterpret_cast<std::byte*>(word.address), word.bytes, value);
+    engine.operations.look_at_waits();
+    return CUDA_SUCCESS;
+  });
+  return CUDA_SUCCESS;
+}
+
+CUresult Commands::wait_for_word(const std::shared_ptr<cuda::Stream>& stream, const Word& word,
+                                 const WordTest& test) {
+  // The memory is kept: a program that frees it meanwhile must not have this process fall.
+  engine_.operations.submit_wait(own(stream), [word, test] {
+    auto* const address = reinterpret_cast<std::byte*>(word.address);
+    return wire::cuda::passes(test.comparison, word.bytes, wire::cuda::load_word(address, word.bytes),
+                              test.value);
+  });
+  return CUDA_SUCCESS;
+}
+
+void Commands::give_up_waits(cuda::StreamGroup& group) {
+  engine_.operations.give_up_waits(static_cast<StreamGroup&>(group));
 }
 
 }  // namespace fairgv::cuda::soft

@@ -48,6 +48,12 @@ class Commands final : public cuda::Scheduler {
   void free_in_order(const std::shared_ptr<cuda::Stream>& stream,
                      const std::shared_ptr<Allocation>& allocation, std::function<void()> forget) override;
 
+  CUresult write_word(const std::shared_ptr<cuda::Stream>& stream, const Word& word,
+                      std::uint64_t value) override;
+  CUresult wait_for_word(const std::shared_ptr<cuda::Stream>& stream, const Word& word,
+                         const WordTest& test) override;
+  void give_up_waits(cuda::StreamGroup& group) override;
+
  private:
   Engine& engine_;
 };

@@ -26,15 +26,22 @@ void Scheduler::wake(std::size_t runnable) {
   }
 }
 
-void Scheduler::start_thread() {
-  if (threads_ >= kMaxThreads || stopping_) return;
+/// With the lock. False: no thread can be started.
+bool Scheduler::start(void (Scheduler::*work)()) {
   const SignalsBlocked blocked;  // the application's signals are left to its own threads
   try {
-    std::thread([this] { execute(); }).detach();
+    std::thread([this, work] { (this->*work)(); }).detach();
     ++threads_;
+    return true;
   } catch (const std::system_error&) {
-    // The existing threads do the work, later; start() has made the first.
+    return false;
   }
+}
+
+void Scheduler::start_thread() {
+  if (threads_ >= kMaxThreads || stopping_) return;
+  // If it fails, the existing threads do the work, later; start() has made the first.
+  start(&Scheduler::execute);
 }
 
 std::shared_ptr<Operation> Scheduler::take_runnable() {
@@ -92,6 +99,7 @@ void Scheduler::shutdown(std::chrono::milliseconds patience) {
   std::unique_lock guard(lock_);
   stopping_ = true;
   runnable_changed_.notify_all();
+  waits_changed_.notify_all();
   // Begun operations belong to the device: its threads compile and run them, and no thread here waits.
   threads_changed_.wait_for(guard, patience, [this] { return threads_ == 0 && on_device_ == 0; });
 }

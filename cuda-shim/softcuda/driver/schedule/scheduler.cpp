@@ -231,6 +231,9 @@ std::size_t Scheduler::make_runnable(std::shared_ptr<Operation> operation) {
     prompt_.push_back(std::move(operation));
     return 0;
   }
+  if (operation->test_) {
+    return is_over_or_watched(operation) ? complete(operation, operation->group_->fault()) : 0;
+  }
   if (!operation->work_ && !operation->begin_) return complete(operation, operation->group_->fault());
   runnable_.at(static_cast<std::size_t>(operation->level_)).push_back(std::move(operation));
   ++runnable_count_;
@@ -261,6 +264,7 @@ std::size_t Scheduler::complete(const std::shared_ptr<Operation>& operation, CUr
     for (const auto& next : successors) {
       if (--next->waits_for_ != 0) continue;
       if (!next->by_caller_ && !next->work_ && !next->begin_) {
+        if (next->test_ && !is_over_or_watched(next)) continue;
         next->result_ = next->group_->fault();
         completed.push_back(next);
       } else {

@@ -12,6 +12,9 @@
 // is begun as soon as those are begun, because the device's queue keeps their order: a stream of launches
 // costs no switch of threads.
 //
+// A wait for memory is an operation that nobody does: once its turn has come, one thread looks at all such
+// waits from time to time, and when a stream has written a word.
+//
 // One lock guards the whole graph; work runs outside of it, on an executor thread or on the thread that waits
 // for it. Executor threads are started when something is runnable and none is free, so that a host function
 // that blocks holds up its own stream only. They belong to the scheduler, live until shutdown(), and take no
@@ -44,6 +47,8 @@ class Stream;
 class StreamGroup;
 
 using Work = std::function<CUresult()>;
+/// Tells whether a wait for memory is over. It looks only: it is called often, and with the scheduler's lock.
+using Test = std::function<bool()>;
 class Operation;
 /// Begins an operation's work in its stream's order. Unless this fails, Scheduler::ended() must be called,
 /// within this call or later. One at a time per stream.
@@ -66,6 +71,7 @@ class Operation final : public cuda::Operation {
 
   std::shared_ptr<StreamGroup> group_;
   Work work_;
+  Test test_;                       // of a wait for memory
   Begin begin_;                     // moved out by the thread that begins it
   std::shared_ptr<Stream> stream_;  // of a begun operation
   bool is_begun_ = false;           // on the device's queue, and not done
@@ -125,6 +131,7 @@ class StreamGroup final : public cuda::StreamGroup {
   /// Stored by set_fault() with release, loaded by fault() with acquire.
   std::atomic<CUresult> fault_{CUDA_SUCCESS};
   ContextResources resources_;
+  bool gives_up_waits_ = false;  // guarded by the scheduler's lock
   std::shared_ptr<Stream> legacy_;
   std::vector<std::shared_ptr<Stream>> streams_;  // all but the legacy one; guarded by the scheduler's lock
 };
@@ -167,6 +174,13 @@ class Scheduler {
   /// on the thread that ends the last of them (or on this thread). The function gets the group's fault.
   /// Nothing waits for it: a launch behind it is begun as if the function were not there.
   void submit_prompt(Stream& stream, std::function<void(CUresult)> function);
+  /// Queues a wait until the test is passed.
+  std::shared_ptr<Operation> submit_wait(Stream& stream, Test test);
+  /// A test may be passed now: a hint, which saves time.
+  void look_at_waits() { waits_changed_.notify_one(); }
+  /// Waits of the group whose test is not passed end now or at once, and the group has the fault
+  /// CUDA_ERROR_CONTEXT_IS_DESTROYED then.
+  void give_up_waits(StreamGroup& group);
   /// Runs work in its turn on the calling thread. Returns the result (which is no fault of the group) or the
   /// group's fault.
   CUresult run(Stream& stream, Work work);
@@ -200,6 +214,11 @@ class Scheduler {
   std::size_t make_runnable(std::shared_ptr<Operation> operation);
   std::size_t complete(const std::shared_ptr<Operation>& operation, CUresult result);
   void wake(std::size_t runnable);
+  bool is_over(Operation& wait);
+  bool is_over_or_watched(const std::shared_ptr<Operation>& wait);
+  std::size_t end_waits();
+  void watch_waits();
+  bool start(void (Scheduler::*run)());
   void start_thread();
   void execute();
   std::shared_ptr<Operation> take_runnable();
@@ -208,9 +227,12 @@ class Scheduler {
   mutable std::mutex lock_;
   std::condition_variable runnable_changed_;
   std::condition_variable threads_changed_;
+  std::condition_variable waits_changed_;
   std::array<std::deque<std::shared_ptr<Operation>>, kLevels> runnable_;
   std::size_t runnable_count_ = 0;
   Operations prompt_;  // to be run by the thread that releases the lock
+  Operations waits_;   // whose turn it is
+  bool has_watcher_ = false;
   std::size_t threads_ = 0;
   std::size_t on_device_ = 0;  // operations of all streams on the device's queue
   std::size_t idle_ = 0;

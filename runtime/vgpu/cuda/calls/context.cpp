@@ -55,6 +55,7 @@ Result<wire::cuda::ContextReply> Handlers::handle(const wire::cuda::CreateContex
   if (!context) {
     context = std::make_shared<Context>(functions(), device, call.is_primary != 0);
     context->ends = ends_ ? &*ends_ : nullptr;
+    context->issued = &words_.issued();
     if (const CUresult code = make_handle(*context, call.flags); code != CUDA_SUCCESS) {
       reply.code = code;
       return reply;

@@ -1,4 +1,4 @@
-// Copies and fills.
+// Copies, fills, writes of words.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -178,6 +178,18 @@ Result<void> Handlers::handle(const wire::cuda::Fill& call) {
     }
   };
   return enqueue_transfer(call.command, wire::cuda::Fill::opcode, bytes, send, {});
+}
+
+Result<void> Handlers::handle(const wire::cuda::WriteWord& call) {
+  if (call.bytes != 4 && call.bytes != 8) return Error{fmt::format("a word of {} bytes", call.bytes)};
+  const auto send = [address = call.address, value = call.value, is_long = call.bytes == 8](
+                        const Functions& driver, CUstream stream) {
+    if (driver.cuStreamWriteValue32 == nullptr || driver.cuStreamWriteValue64 == nullptr)
+      return CUDA_ERROR_NOT_SUPPORTED;
+    return is_long ? driver.cuStreamWriteValue64(stream, address, value, 0)
+                   : driver.cuStreamWriteValue32(stream, address, static_cast<cuuint32_t>(value), 0);
+  };
+  return enqueue_transfer(call.command, wire::cuda::WriteWord::opcode, call.bytes, send, {});
 }
 
 }  // namespace fairgv::vgpu::cuda

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <set>
+#include <string_view>
 #include <type_traits>
 
 #include "tests/cuda/softcuda/fixture.hpp"
@@ -294,6 +295,8 @@ TEST_F(HandlesTest, NoCallCrashes) {
       for (const Pointers pointers : {Pointers::null, Pointers::zeros}) {
         for (const unsigned number : {0u, 1u, 4096u}) {
           for (const bool has_address : {false, true}) {
+            // Nobody writes what a stream would wait for.
+            if (has_address && std::string_view(entry.name).starts_with("cuStreamWaitValue")) continue;
             calls_.right.end();
             calls_.right.make();
             CUdeviceptr address = 0;

@@ -77,5 +77,30 @@ TEST_F(CommandGraphTest, AnAccessEndsByItselfUnlessCodeOfTheProgramEndsIt) {
   EXPECT_TRUE(moves(after_call));
 }
 
+TEST_F(CommandGraphTest, AnAccessThatIsGivenUpTakesAllBehindItAlong) {
+  const auto lane = in_order();
+  const auto other = in_order();
+  const NodePtr before = command(lane);
+  const NodePtr wait = access(lane);
+  const Nodes behind{command(lane), marker(lane), access(lane), command(lane)};
+  const NodePtr named = command(other, {behind[0]});
+  const NodePtr free = command(other);
+  run(before);
+  ASSERT_TRUE(wait->granted());
+  graph.give_up_access(*wait, -99);
+  take();
+  EXPECT_EQ(before->status(), kComplete);
+  EXPECT_EQ(wait->status(), -99);
+  for (const NodePtr& node : behind) {
+    EXPECT_TRUE(node->ended());
+    EXPECT_EQ(node->status(), -99);
+    EXPECT_FALSE(node->was_issued());
+    EXPECT_FALSE(node->granted());
+  }
+  EXPECT_EQ(named->status(), kWaitListFailed);
+  EXPECT_TRUE(free->ready());
+  EXPECT_TRUE(command(lane)->ready()) << "what comes later runs";
+}
+
 }  // namespace
 }  // namespace fairgv::vgpu
