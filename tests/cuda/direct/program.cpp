@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -235,9 +236,11 @@ int every_kind() {
   CHECK(cuDeviceGet(&device, 0));
   CHECK(cuCtxCreate(&work.context, nullptr, 0, device));
   // The context's memory is back, with the work's own memory; a free in a stream's order may be on its way.
-  long long after = left();
-  for (int look = 0; look < 10'000 && after < before; ++look) after = left();
-  std::printf("back %lld\n", after - before);
+  constexpr long long kWorkBytes = kValues * sizeof(unsigned);
+  using Clock = std::chrono::steady_clock;
+  const auto patience_ends = Clock::now() + std::chrono::seconds(10);
+  while (left() < before + kWorkBytes && Clock::now() < patience_ends) std::this_thread::yield();
+  std::printf("back %lld\n", left() - before);
   return 0;
 }
 
