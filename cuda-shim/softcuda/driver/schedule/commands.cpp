@@ -39,7 +39,7 @@ CUresult Commands::run_on_host(const std::shared_ptr<cuda::Stream>& stream,
     function(alive ? alive->fault() : CUDA_SUCCESS);
     return CUDA_SUCCESS;
   };
-  engine_.operations.submit(own(stream), std::move(work), {}, despite_fault);
+  engine_.operations.submit(own(stream), std::move(work), {}, despite_fault, true);
   return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,32 @@
+// Entry points: memory that processes share (CUDA Driver API, "Memory Management": cuIpc*).
+#include "cuda-shim/api/entry/entry.hpp"
+#include "cuda-shim/api/memory/sharing.hpp"
+
+namespace fairgv::cuda {
+
+extern "C" {
+
+// An address inside of the memory names all of it: what is opened begins where the memory begins.
+CUresult CUDAAPI cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
+  return in_context([=](Driver& driver, Context&) {
+    const auto allocation = driver.memory.find(address);
+    if (handle == nullptr || !allocation || allocation->kind != MemoryKind::device)
+      return CUDA_ERROR_INVALID_VALUE;
+    return driver.engine.memory_sharing().export_memory(*allocation, *handle);
+  });
+}
+
+CUresult CUDAAPI cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned int flags) {
+  return in_context([&](Driver& driver, Context& context) {
+    if (address == nullptr || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) return CUDA_ERROR_INVALID_VALUE;
+    return driver.opened_memory.open(driver, context, handle, *address);
+  });
+}
+
+CUresult CUDAAPI cuIpcCloseMemHandle(CUdeviceptr address) {
+  return in_any_context(
+      [=](Driver& driver, Context&) { return driver.opened_memory.close(driver, address); });
+}
+
+}  // extern "C"
+}  // namespace fairgv::cuda
