@@ -24,6 +24,7 @@
 #include "cuda-shim/api/memory/memory_table.hpp"
 #include "cuda-shim/api/memory/opened.hpp"
 #include "cuda-shim/api/scheduler.hpp"
+#include "cuda-shim/api/shared/events.hpp"
 
 namespace fairgv::cuda {
 
@@ -102,6 +103,7 @@ class Driver {
   Scheduler& scheduler;  // the engine's
   MemoryTable memory;
   OpenedMemory opened_memory;
+  SharedEvents shared_events;
   HandleTable<Context> contexts;
   HandleTable<Stream> streams;
   HandleTable<Event> events;

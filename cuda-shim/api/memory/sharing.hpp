@@ -17,7 +17,7 @@ class MemorySharing {
   MemorySharing& operator=(const MemorySharing&) = delete;
 
   /// A handle by which other processes of the user can open memory of the kind `device`. Freeing the memory
-  /// ends that; who has it open keeps it.
+  /// ends that; borrowers keep it.
   virtual CUresult export_memory(const Allocation& allocation, CUipcMemHandle& handle) = 0;
   /// Fills in the begin, here and on the device, the size and the storage of memory that another process has
   /// exported. The handle may be any bytes. CUDA_ERROR_INVALID_CONTEXT: it is this process' own.

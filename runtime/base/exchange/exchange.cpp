@@ -78,8 +78,9 @@ Result<UniqueFd> open_folder(const fs::path& folder, bool makes) {
   return opened;
 }
 
-Result<UniqueFd> connect_in(const UniqueFd& folder, const std::string& name, int& code) {
-  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+/// `type`: SOCK_NONBLOCK, or nothing.
+Result<UniqueFd> connect_in(const UniqueFd& folder, const std::string& name, int type, int& code) {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | type, 0));
   if (!socket) return system_error("cannot make a socket");
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
@@ -106,7 +107,7 @@ void sweep(const UniqueFd& folder) {
     if (entry->d_name[0] == '.' || entry->d_name[0] == kUnfinished) continue;
     ++looked_at;
     int code = 0;
-    if (!connect_in(folder, entry->d_name, code) && code == ECONNREFUSED)
+    if (!connect_in(folder, entry->d_name, SOCK_NONBLOCK, code) && code == ECONNREFUSED)
       ::unlinkat(folder.get(), entry->d_name, 0);
   }
   ::closedir(names);
@@ -173,8 +174,12 @@ Exchange::Exchange(UniqueFd folder, Listener listener, UniqueFd wake, Bytes plac
       place_(place),
       let_go_(std::move(let_go)) {}
 
-Exchange::~Exchange() {
+void Exchange::close() {
   ::unlinkat(folder_.get(), name_of(place_).c_str(), 0);
+}
+
+Exchange::~Exchange() {
+  close();
   if (!thread_.joinable()) return;
   ::eventfd_write(wake_.get(), 1);
   thread_.join();
@@ -208,8 +213,8 @@ std::size_t Exchange::holders(const Ticket& ticket) const {
 
 /// With the lock.
 std::shared_ptr<Exchange::Offer> Exchange::find(const Ticket& ticket) const {
-  const auto found =
-      std::find_if(offers_.begin(), offers_.end(), [&](const auto& offer) { return offer->ticket == ticket; });
+  const auto found = std::find_if(offers_.begin(), offers_.end(),
+                                  [&](const auto& offer) { return offer->ticket == ticket; });
   return found == offers_.end() ? nullptr : *found;
 }
 
@@ -254,8 +259,8 @@ bool Exchange::hear(Visitor& visitor) {
   const std::lock_guard guard(mutex_);
   const auto offer = find(asked);
   if (!offer || offer->is_withdrawn) return false;
-  const auto sent = offer->file ? visitor.socket.send(offer->text, {offer->file.get()})
-                                : visitor.socket.send(offer->text);
+  const auto sent =
+      offer->file ? visitor.socket.send(offer->text, {offer->file.get()}) : visitor.socket.send(offer->text);
   if (!sent) return false;
   ++offer->holders;
   visitor.offer = offer;
@@ -265,7 +270,7 @@ bool Exchange::hear(Visitor& visitor) {
 Result<Taken> Exchange::take(const fs::path& folder, const Ticket& ticket) {
   FAIRGV_TRY(opened, open_folder(folder, false));
   int code = 0;
-  FAIRGV_TRY(connected, connect_in(opened.value(), name_of(ticket.place), code));
+  FAIRGV_TRY(connected, connect_in(opened.value(), name_of(ticket.place), 0, code));
   Socket socket(std::move(connected).value());
   if (!is_same_user(socket)) return Error{"the offer is another user's"};
   FAIRGV_CHECK(socket.send({reinterpret_cast<const char*>(ticket.key.data()), ticket.key.size()}));

@@ -55,7 +55,7 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// Whoever shows the ticket gets the text and a copy of the descriptor, which may be none. An Error: the
+  /// A process that shows the ticket gets the text and a copy of the descriptor, which may be none. An Error: the
   /// system has no random numbers.
   Result<Ticket> offer(std::string text, UniqueFd file);
   /// Nobody gets it any more.
@@ -63,6 +63,9 @@ class Exchange {
   /// How many connections hold the offer, also one that was withdrawn.
   std::size_t holders(const Ticket& ticket) const;
   bool is_own(const Ticket& ticket) const { return ticket.place == place_; }
+
+  /// The process ends: nobody finds it any more.
+  void close();
 
   /// Asks the process that has made the ticket; waits a few seconds for it at most. An Error: it is gone, or
   /// has no such offer, or is another user's.

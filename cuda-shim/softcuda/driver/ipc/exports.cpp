@@ -112,7 +112,7 @@ CUresult Exports::open_exported(Context&, const CUipcMemHandle& handle, Allocati
 
 void Exports::stop() {
   const std::lock_guard guard(lock_);
-  exchange_.reset();
+  if (exchange_) exchange_->close();
 }
 
 }  // namespace fairgv::cuda::soft

@@ -29,7 +29,7 @@ struct Context;
 /// The loop thread's.
 class LentMemory {
  public:
-  /// Both outlive it.
+  /// It outlives this.
   explicit LentMemory(const Functions& driver) : driver_(driver) {}
 
   /// The memory begins at `address`, in a context that is current.
@@ -57,9 +57,9 @@ class LentMemory {
   };
 
   const Functions& driver_;
-  std::unordered_map<std::uint64_t, Ticket> lent_;     // by address
-  std::vector<Kept> kept_;                             // freed, and held by others
-  std::multimap<std::uint64_t, Borrowed> borrowed_;    // by address; opened again, it may be there again
+  std::unordered_map<std::uint64_t, Ticket> lent_;   // by address
+  std::vector<Kept> kept_;                           // freed, and held by others
+  std::multimap<std::uint64_t, Borrowed> borrowed_;  // by address; opened again, it may be there again
   /// Somebody has let go. Release by the exchange's thread, acquire by settle().
   std::atomic<bool> let_go_{false};
   std::unique_ptr<Exchange> exchange_;  // made when first needed; its thread ends first

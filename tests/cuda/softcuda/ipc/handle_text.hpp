@@ -7,7 +7,9 @@
 #include <cstring>
 #include <string>
 
-inline std::string text_of(const CUipcMemHandle& handle) {
+/// Of memory or of an event.
+template <typename Handle>
+std::string text_of(const Handle& handle) {
   std::string text;
   char digits[3];
   for (const char byte : handle.reserved) {
@@ -17,8 +19,9 @@ inline std::string text_of(const CUipcMemHandle& handle) {
   return text;
 }
 
-inline CUipcMemHandle handle_of(const std::string& text) {
-  CUipcMemHandle handle{};
+template <typename Handle = CUipcMemHandle>
+Handle handle_of(const std::string& text) {
+  Handle handle{};
   for (std::size_t at = 0; at < sizeof handle.reserved && 2 * at + 1 < text.size(); ++at)
     handle.reserved[at] = static_cast<char>(std::stoi(text.substr(2 * at, 2), nullptr, 16));
   return handle;

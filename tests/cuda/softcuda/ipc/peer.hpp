@@ -80,10 +80,10 @@ class Peer {
 };
 
 /// The code, and then the text, of an answer.
-#define EXPECT_ANSWER(expected_code, expected_text, call)     \
-  do {                                                        \
-    const Peer::Answer answered = call;                       \
+#define EXPECT_ANSWER(expected_code, expected_text, call)                   \
+  do {                                                                      \
+    const Peer::Answer answered = call;                                     \
     EXPECT_EQ(code_name(expected_code), code_name(answered.code)) << #call; \
-    EXPECT_EQ(std::string(expected_text), answered.text) << #call; \
+    EXPECT_EQ(std::string(expected_text), answered.text) << #call;          \
   } while (false)
 #define EXPECT_DONE(call) EXPECT_EQ(code_name(CUDA_SUCCESS), code_name((call).code)) << #call

@@ -13,6 +13,8 @@
 namespace {
 
 CUdeviceptr g_memory = 0;
+CUevent g_event = nullptr;
+unsigned* g_gate = nullptr;  // the default stream waits until it is 1
 
 CUresult start(const char* kernels, CUfunction& increment) {
   CUcontext context = nullptr;
@@ -21,6 +23,7 @@ CUresult start(const char* kernels, CUfunction& increment) {
   if (code == CUDA_SUCCESS) code = cuCtxCreate(&context, nullptr, 0, 0);
   if (code == CUDA_SUCCESS) code = cuModuleLoad(&module, kernels);
   if (code == CUDA_SUCCESS) code = cuModuleGetFunction(&increment, module, "increment");
+  if (code == CUDA_SUCCESS) code = cuMemAllocHost(reinterpret_cast<void**>(&g_gate), sizeof *g_gate);
   return code;
 }
 
@@ -33,6 +36,39 @@ CUresult launch(CUfunction increment, int count) {
 
 void answer(CUresult code, const std::string& more = {}) {
   std::cout << static_cast<int>(code) << " " << more << std::endl;
+}
+
+/// Whether the line was about events.
+bool obey_of_events(const std::string& verb, const std::string& handle) {
+  if (verb == "event") {
+    CUipcEventHandle made{};
+    CUresult code = cuEventCreate(&g_event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
+    if (code == CUDA_SUCCESS) code = cuIpcGetEventHandle(&made, g_event);
+    answer(code, text_of(made));
+  } else if (verb == "open-event") {
+    answer(cuIpcOpenEventHandle(&g_event, handle_of<CUipcEventHandle>(handle)));
+  } else if (verb == "record") {
+    answer(cuEventRecord(g_event, nullptr));
+  } else if (verb == "wait") {
+    answer(cuStreamWaitEvent(nullptr, g_event, 0));
+  } else if (verb == "query-event") {
+    answer(cuEventQuery(g_event));
+  } else if (verb == "query") {
+    answer(cuStreamQuery(nullptr));
+  } else if (verb == "synchronize") {
+    answer(cuStreamSynchronize(nullptr));
+  } else if (verb == "destroy") {
+    answer(cuEventDestroy(g_event));
+  } else if (verb == "hold") {
+    __atomic_store_n(g_gate, 0U, __ATOMIC_RELEASE);
+    answer(cuStreamWaitValue32(nullptr, reinterpret_cast<CUdeviceptr>(g_gate), 1, CU_STREAM_WAIT_VALUE_EQ));
+  } else if (verb == "let-go") {
+    __atomic_store_n(g_gate, 1U, __ATOMIC_RELEASE);
+    answer(CUDA_SUCCESS);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void obey(const std::string& line, CUfunction increment) {
@@ -56,6 +92,7 @@ void obey(const std::string& line, CUfunction increment) {
         cuIpcOpenMemHandle(&g_memory, handle_of(handle_text), CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     return answer(code, std::to_string(g_memory));
   }
+  if (verb == "open-event") words >> handle_text;
   if (verb == "increment" && words >> number) return answer(launch(increment, static_cast<int>(number)));
   if (verb == "value" && words >> number) {
     unsigned value = 0;
@@ -73,6 +110,7 @@ void obey(const std::string& line, CUfunction increment) {
     cuCtxSynchronize();
     return answer(code);
   }
+  if (obey_of_events(verb, handle_text)) return;
   answer(CUDA_ERROR_UNKNOWN, "what is '" + line + "'?");
 }
 
