@@ -37,12 +37,15 @@ CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const Ho
 
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const RecordCommand& command) {
   if (command.event->owner != stream->group()->owner()) return CUDA_ERROR_INVALID_HANDLE;
+  CUresult code = CUDA_SUCCESS;
+  if (command.event->shared) code = SharedEvents::record(driver, stream, *command.event);
   command.event->record(driver.scheduler.mark(stream, nullptr));
-  return CUDA_SUCCESS;
+  return code;
 }
 
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const WaitCommand& command) {
   if (command.event->is_captured()) return CUDA_ERROR_CAPTURED_EVENT;
+  if (is_recorded_elsewhere(*command.event)) return driver.shared_events.wait(driver, stream, *command.event);
   // An event that was never recorded blocks nothing.
   const auto marker = command.event->recorded();
   if (marker && !marker->done()) driver.scheduler.mark(stream, marker);

@@ -35,7 +35,9 @@ std::vector<LaunchLimits> limits_of_all(const Engine& engine) {
 
 void Driver::at_exit() {
   Life ready = Life::ready;
-  if (life_.compare_exchange_strong(ready, Life::ended, std::memory_order_acq_rel)) instance_->engine.stop();
+  if (!life_.compare_exchange_strong(ready, Life::ended, std::memory_order_acq_rel)) return;
+  instance_->shared_events.stop();
+  instance_->engine.stop();
 }
 
 void Driver::in_forked_child() {
@@ -107,6 +109,7 @@ bool Driver::end_context(Context& context) {
   if (!context.end()) return false;
   captures.forget(*context.group());
   scheduler.give_up_waits(*context.group());
+  shared_events.give_up(context.handle());
   scheduler.synchronize(*context.group());
   const CUcontext handle = context.handle();
   const auto belongs = [handle](const auto& object) { return object.owner() == handle; };

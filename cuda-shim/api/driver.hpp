@@ -22,7 +22,9 @@
 #include "cuda-shim/api/graph/graphs.hpp"
 #include "cuda-shim/api/handle_table.hpp"
 #include "cuda-shim/api/memory/memory_table.hpp"
+#include "cuda-shim/api/memory/opened.hpp"
 #include "cuda-shim/api/scheduler.hpp"
+#include "cuda-shim/api/shared/events.hpp"
 
 namespace fairgv::cuda {
 
@@ -100,6 +102,8 @@ class Driver {
   Engine& engine;
   Scheduler& scheduler;  // the engine's
   MemoryTable memory;
+  OpenedMemory opened_memory;
+  SharedEvents shared_events;
   HandleTable<Context> contexts;
   HandleTable<Stream> streams;
   HandleTable<Event> events;

@@ -25,6 +25,7 @@ class Context;
 class Driver;
 class Image;
 class Linking;
+class MemorySharing;
 class Module;
 class Scheduler;
 class StreamGroup;
@@ -78,6 +79,7 @@ class Engine {
 
   /// Fills in the allocation's begin, here and on the device, its pitch and its storage.
   virtual CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation) = 0;
+  virtual MemorySharing& memory_sharing() = 0;
   virtual CUresult make_array(Context& context, std::uint64_t bytes, Array& array) = 0;
   /// Fill in the handle and the storage of checked objects (memory/texture.hpp).
   virtual CUresult make_texture(Context& context, TextureObject& object) = 0;

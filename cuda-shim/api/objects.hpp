@@ -14,6 +14,7 @@
 namespace fairgv::cuda {
 
 struct CapturedRecord;
+struct SharedPart;
 
 /// CUDA Driver API, "Event Management". An event stands for the marker of its last record, or, if that record
 /// was captured, for a place in the graph (graph/capture.hpp).
@@ -40,6 +41,7 @@ struct Event {
   bool is_captured() const { return captured() != nullptr; }
   const CUcontext owner;
   const unsigned flags;
+  std::shared_ptr<SharedPart> shared;  // null: it is this process' alone (shared/events.hpp). Set when made
 
  private:
   mutable std::mutex lock;

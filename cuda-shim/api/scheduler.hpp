@@ -15,6 +15,7 @@
 namespace fairgv::cuda {
 
 class Function;
+class Signal;
 struct Allocation;
 struct Extent;
 struct Fill;
@@ -147,6 +148,8 @@ class Scheduler {
   /// Holds the stream up until the word, which has been checked, passes the test.
   virtual CUresult wait_for_word(const std::shared_ptr<Stream>& stream, const Word& word,
                                  const WordTest& test) = 0;
+  /// Holds the stream up until the signal is set.
+  virtual CUresult hold(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Signal>& until) = 0;
   /// The group's context ends: waits for words that are not over end now, and later ones at once. The work
   /// behind them is not run.
   virtual void give_up_waits(StreamGroup& group) = 0;

@@ -10,6 +10,7 @@
 #include "cuda-shim/api/cuda.hpp"
 #include "cuda-shim/api/engine.hpp"
 #include "cuda-shim/driver/connection.hpp"
+#include "cuda-shim/driver/memory/opened.hpp"
 #include "cuda-shim/driver/scheduler.hpp"
 #include "cuda-shim/driver/staging.hpp"
 
@@ -71,6 +72,7 @@ class Engine final : public cuda::Engine {
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
+  MemorySharing& memory_sharing() override { return sharing_; }
   CUresult map_registered(Context& context, const Allocation& registered, Allocation& mapped) override;
 
   std::shared_ptr<cuda::Image> load_image(const void* image, std::optional<std::uint64_t> size,
@@ -93,6 +95,7 @@ class Engine final : public cuda::Engine {
 
   StagingPool staging_;
   Scheduler scheduler_;
+  Sharing sharing_{connection};
   const wire::cuda::DevicesReply devices_;
   const std::vector<std::uint32_t> ordinals_;  // the worker's, by the program's
   const std::vector<DeviceDescription> descriptions_;

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "cuda-shim/api/shared/signal.hpp"
 #include "runtime/session/client/standard_error.hpp"
 
 namespace fairgv::cuda::remote {
@@ -187,6 +188,22 @@ CUresult Scheduler::run_on_host(const std::shared_ptr<cuda::Stream>& to,
         connection.session().host_work().ended();
         if (told) connection.session().events().set(work->event(), session::kComplete);
       });
+  return watched ? CUDA_SUCCESS : connection_.fault();
+}
+
+CUresult Scheduler::hold(const std::shared_ptr<cuda::Stream>& to, const std::shared_ptr<Signal>& until) {
+  Stream& stream = workers(to);
+  const auto work = std::make_shared<Operation>(connection_, connection_.new_event());
+  const CUresult sent = connection_.enqueue(wire::EnqueueHostWork{stream.command(work->event())});
+  if (sent != CUDA_SUCCESS) return sent;
+  stream.note_command();
+  const auto end = [&connection = connection_, work] {
+    if (connection.send(wire::EndAccess{work->event()}))
+      connection.session().events().set(work->event(), session::kComplete);
+  };
+  const bool watched = connection_.watch(work->event(), session::kRunning, [until, end](std::int32_t status) {
+    if (status == session::kRunning) until->then(end);
+  });
   return watched ? CUDA_SUCCESS : connection_.fault();
 }
 

@@ -176,6 +176,7 @@ class Scheduler final : public cuda::Scheduler {
                       std::uint64_t value) override;
   CUresult wait_for_word(const std::shared_ptr<cuda::Stream>& stream, const Word& word,
                          const WordTest& test) override;
+  CUresult hold(const std::shared_ptr<cuda::Stream>& stream, const std::shared_ptr<Signal>& until) override;
   void give_up_waits(cuda::StreamGroup& group) override;
 
  private:

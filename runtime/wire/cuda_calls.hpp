@@ -12,6 +12,7 @@
 
 #include "runtime/wire/calls.hpp"
 #include "runtime/wire/calls/cuda/contexts.hpp"
+#include "runtime/wire/calls/cuda/ipc.hpp"
 #include "runtime/wire/calls/cuda/memory.hpp"
 #include "runtime/wire/calls/cuda/modules.hpp"
 #include "runtime/wire/calls/cuda/textures.hpp"
@@ -24,6 +25,6 @@ using SharedCalls = TypeList<Ping, ReleaseObject, FlushQueue, EnqueueMarker, Enq
                              EndAccess, AwaitMemory>;
 
 using AllCalls = wire::detail::Joined<SharedCalls, EventCalls, ContextCalls, ModuleCalls, MemoryCalls,
-                                      TextureCalls, WordCalls>::Type;
+                                      TextureCalls, WordCalls, IpcCalls>::Type;
 
 }  // namespace fairgv::wire::cuda

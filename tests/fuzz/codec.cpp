@@ -122,6 +122,7 @@ std::vector<Bytes> codec_seeds() {
           seed_of(link),
           seed_of(devices),
           seed_of(wire::cuda::Copy{command, {}, {}, {1, 2, 3}}),
+          seed_of(wire::cuda::OpenMemory{}),
           seed_of(wire::cuda::WaitForWord{command}),
           seed_of(kernels),
           seed_of(compile),

@@ -38,6 +38,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/switching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/turn_cost_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/wake_latency_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/exchange_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/foreground_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/handover_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/handover_turns_test.cpp

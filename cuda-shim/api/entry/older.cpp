@@ -254,6 +254,10 @@ CUresult CUDAAPI cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count,
   return cuStreamBatchMemOp_v2_ptsz(stream, count, operations, flags);
 }
 
+CUresult CUDAAPI cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned int flags) {
+  return cuIpcOpenMemHandle_v2(address, handle, flags);
+}
+
 CUresult CUDAAPI cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
   return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
 }

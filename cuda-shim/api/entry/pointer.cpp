@@ -48,6 +48,7 @@ CUresult attribute_of(Driver& driver, Context& context, const Allocation& alloca
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return store(data, static_cast<int>(allocation.device));
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return store(data, static_cast<int>(allocation.kind == MemoryKind::device));
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return store(data, 0);

@@ -78,8 +78,13 @@ CUresult CUDAAPI cuEventCreate(CUevent* handle, unsigned int flags) {
   return in_context([=](Driver& driver, Context& context) {
     constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     if (handle == nullptr || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
-    if ((flags & CU_EVENT_INTERPROCESS) != 0) return CUDA_ERROR_NOT_SUPPORTED;
-    *handle = reinterpret_cast<CUevent>(driver.events.add(std::make_shared<Event>(context.handle(), flags)));
+    auto event = std::make_shared<Event>(context.handle(), flags);
+    if ((flags & CU_EVENT_INTERPROCESS) != 0) {
+      if ((flags & CU_EVENT_DISABLE_TIMING) == 0) return CUDA_ERROR_INVALID_VALUE;
+      const CUresult code = driver.shared_events.make(context.handle(), flags, event);
+      if (code != CUDA_SUCCESS) return code;
+    }
+    *handle = reinterpret_cast<CUevent>(driver.events.add(std::move(event)));
     return CUDA_SUCCESS;
   });
 }
@@ -95,6 +100,8 @@ CUresult CUDAAPI cuEventQuery(CUevent handle) {
     const auto event = driver.events.find(handle);
     if (!event) return CUDA_ERROR_INVALID_HANDLE;
     if (const CUresult code = driver.captures.refuse(*event); code != CUDA_SUCCESS) return code;
+    if (is_recorded_elsewhere(*event))
+      return has_ended_elsewhere(*event) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     const auto marker = event->recorded();
     if (!marker) return CUDA_SUCCESS;
     return marker->done() ? marker->result() : CUDA_ERROR_NOT_READY;
@@ -106,6 +113,10 @@ CUresult CUDAAPI cuEventSynchronize(CUevent handle) {
     const auto event = driver.events.find(handle);
     if (!event) return CUDA_ERROR_INVALID_HANDLE;
     if (const CUresult code = driver.captures.refuse(*event); code != CUDA_SUCCESS) return code;
+    if (is_recorded_elsewhere(*event)) {
+      wait_elsewhere(*event);
+      return CUDA_SUCCESS;
+    }
     const auto marker = event->recorded();
     if (!marker) return CUDA_SUCCESS;
     marker->wait();

@@ -20,7 +20,8 @@
 namespace fairgv::cuda {
 
 /// mapped: what kernels of a context have of registered memory, where they cannot use the program's own.
-enum class MemoryKind { device, managed, pooled, host, registered, mapped, variable, graph };
+/// opened: another process' memory (opened.hpp).
+enum class MemoryKind { device, managed, pooled, host, registered, mapped, variable, graph, opened };
 
 /// The holder of memory of a graph's allocation node (graph/graph_memory.hpp): the graph alone; the program,
 /// too, since a launch; the program alone, since the graph is gone; nobody.

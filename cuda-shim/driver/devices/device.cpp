@@ -25,7 +25,6 @@ bool is_out_of_reach(CUdevice_attribute which) {
     case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH:
@@ -36,10 +35,11 @@ bool is_out_of_reach(CUdevice_attribute which) {
   }
 }
 
-/// Attributes of memory that this library mirrors (memory/registered.hpp): they are so whatever the driver
-/// beneath has.
+/// Attributes of memory that this library mirrors (memory/registered.hpp), and of events that processes share
+/// (cuda-shim/api/shared): they are so whatever the driver beneath has.
 bool is_done_here(CUdevice_attribute which) {
   return which == CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED ||
+         which == CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED ||
          which == CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED;
 }
 

@@ -40,6 +40,7 @@ void Engine::stop() {
   // Kernels under way use OpenCL's threads and tables, which exit() is about to destroy.
   constexpr std::chrono::milliseconds kPatience{2000};
   OpenClDevice::abandon_queues();
+  exports_.stop();
   operations.shutdown(kPatience);
 }
 
@@ -68,7 +69,7 @@ CUresult Engine::set_limit(Context& context, CUlimit which, std::size_t value) {
 }
 
 CUresult Engine::make_storage(Context&, const MemoryWish& wish, Allocation& allocation) {
-  DeviceMemory memory = opencl->allocate(wish.size);
+  DeviceMemory memory = opencl->allocate(wish.size, wish.kind == MemoryKind::device);
   if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
   allocation.begin = memory.address();
   allocation.begin_on_device = memory.address();

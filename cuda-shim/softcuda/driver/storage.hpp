@@ -1,12 +1,17 @@
 // This engine's hold on memory, arrays and texture objects: memory of the OpenCL device.
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "cuda-shim/api/memory/memory_table.hpp"
 #include "cuda-shim/api/memory/storage.hpp"
 #include "cuda-shim/api/objects.hpp"
 #include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
+#include "runtime/base/exchange/exchange.hpp"
 
 namespace fairgv::cuda::soft {
 
@@ -14,10 +19,35 @@ namespace fairgv::cuda::soft {
 class OwnedMemory final : public Storage {
  public:
   explicit OwnedMemory(DeviceMemory memory) : memory_(std::move(memory)) {}
+  ~OwnedMemory() override { retire(); }
   const DeviceMemory& memory() const { return memory_; }
 
+  /// See DeviceMemory.
+  Result<UniqueFd> share(std::size_t used) { return memory_.share(used); }
+  /// It is offered to other processes until it is freed.
+  void lend(std::shared_ptr<Exchange> through, const Ticket& ticket) {
+    const std::lock_guard guard(lending_);
+    lent_ = Lent{std::move(through), ticket};
+  }
+  std::optional<Ticket> lent_as() const {
+    const std::lock_guard guard(lending_);
+    return lent_ ? std::optional(lent_->ticket) : std::nullopt;
+  }
+  void retire() override {
+    const std::lock_guard guard(lending_);
+    if (lent_) lent_->through->withdraw(lent_->ticket);
+    lent_.reset();
+  }
+
  private:
-  const DeviceMemory memory_;
+  struct Lent {
+    std::shared_ptr<Exchange> through;
+    Ticket ticket;
+  };
+
+  DeviceMemory memory_;
+  mutable std::mutex lending_;  // guards lent_
+  std::optional<Lent> lent_;
 };
 
 /// The memory of an object that this engine has made: not registered memory.

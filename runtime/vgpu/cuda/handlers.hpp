@@ -50,6 +50,7 @@ class Handlers final : public CallHandler {
 
   Result<void> handle_call(Executor::Loop& loop, Replies& replies, wire::Opcode opcode,
                            std::span<const std::byte> bytes, std::uint64_t tag) override {
+    allocations_->lent().settle();
     return dispatch(*this, loop, replies, opcode, bytes, tag);
   }
   // A driver's callbacks must not call it.
@@ -102,6 +103,11 @@ class Handlers final : public CallHandler {
   Result<void> handle(const wire::cuda::WaitForWord& call);
   Result<void> handle(const wire::cuda::GiveUpWaits& call);
 
+  // calls/ipc.cpp
+  Result<wire::cuda::ExportReply> handle(const wire::cuda::ExportMemory& call);
+  Result<wire::cuda::OpenedReply> handle(const wire::cuda::OpenMemory& call);
+  Result<void> handle(const wire::cuda::CloseMemory& call);
+
   // calls/command.cpp
   Result<void> handle(const wire::FlushQueue& call);
   Result<void> handle(const wire::EnqueueMarker& call);
@@ -148,7 +154,7 @@ class Handlers final : public CallHandler {
   LateErrors late_errors_;
   std::optional<EndWatcher> ends_;  // none: the driver calls back
   std::map<CUdevice, std::weak_ptr<Context>> primary_contexts_;
-  const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
+  const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>(functions());
   std::map<std::uint64_t, std::shared_ptr<Context>> pinned_;  // by offset in the arena
   ObjectTable<Object> objects_;
   MemoryWaits memory_waits_;  // ends first: what objects release then is nobody's to wait for

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "cuda-shim/api/of_thread.hpp"
+#include "runtime/base/page.hpp"
 
 namespace fairgv::cuda::soft {
 namespace {
@@ -224,15 +226,18 @@ constexpr std::size_t kLeastBytes = 0;
 
 }  // namespace
 
-DeviceMemory OpenClDevice::allocate(std::size_t size) const {
+DeviceMemory OpenClDevice::allocate(std::size_t size, bool in_own_pages) const {
   // OpenCL promises the alignment of its largest type only.
   if (size > facts_.largest_allocation || facts_.largest_allocation - size < kAlignment) return {};
+  const bool fits = facts_.largest_allocation - size >= 2 * kPageBytes;
+  const std::size_t pages = in_own_pages && fits ? round_up_to_page(size) : 0;
+  const std::size_t alignment = pages != 0 ? kPageBytes : kAlignment;
   void* const whole =
       clSVMAlloc(context_, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS,
-                 std::max(size, kLeastBytes) + kAlignment, 0);
+                 std::max({size, pages, kLeastBytes}) + alignment, 0);
   if (whole == nullptr) return {};
-  const auto first = (reinterpret_cast<std::uintptr_t>(whole) + kAlignment - 1) / kAlignment * kAlignment;
-  return DeviceMemory(context_, whole, reinterpret_cast<std::byte*>(first));
+  const auto first = (reinterpret_cast<std::uintptr_t>(whole) + alignment - 1) / alignment * alignment;
+  return {context_, whole, reinterpret_cast<std::byte*>(first), pages};
 }
 
 }  // namespace fairgv::cuda::soft

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
 
 namespace fairgv::cuda::soft {
@@ -40,29 +41,36 @@ class OpenClDevice;
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  DeviceMemory(cl_context context, void* whole, std::byte* begin)
-      : context_(context), whole_(whole), begin_(begin) {}
+  /// `own_pages`: bytes in whole pages that nothing else uses, or 0.
+  DeviceMemory(cl_context context, void* whole, std::byte* begin, std::size_t own_pages)
+      : context_(context), whole_(whole), begin_(begin), own_pages_(own_pages) {}
   DeviceMemory(DeviceMemory&& other) noexcept { swap(other); }
   DeviceMemory& operator=(DeviceMemory&& other) noexcept {
     swap(other);
     return *this;
   }
-  ~DeviceMemory() {
-    if (whole_ != nullptr) clSVMFree(context_, whole_);
-  }
+  ~DeviceMemory();
   explicit operator bool() const { return whole_ != nullptr; }
   std::byte* data() const { return begin_; }
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(begin_); }
+
+  /// Puts a memory file with the same `used` bytes in the place of its pages, so that other processes can have
+  /// them. The file's size is sealed. Nobody may write meanwhile. Once only.
+  Result<UniqueFd> share(std::size_t used);
 
  private:
   void swap(DeviceMemory& other) noexcept {
     std::swap(context_, other.context_);
     std::swap(whole_, other.whole_);
     std::swap(begin_, other.begin_);
+    std::swap(own_pages_, other.own_pages_);
+    std::swap(is_shared_, other.is_shared_);
   }
   cl_context context_ = nullptr;
   void* whole_ = nullptr;  // OpenCL's allocation: begin_ is its first well aligned byte
   std::byte* begin_ = nullptr;
+  std::size_t own_pages_ = 0;
+  bool is_shared_ = false;
 };
 
 class OpenClDevice {
@@ -86,8 +94,8 @@ class OpenClDevice {
   /// From now on queues are not released when their threads end: OpenCL is about to end, with the process.
   static void abandon_queues();
 
-  /// Empty: there is no such memory.
-  DeviceMemory allocate(std::size_t size) const;
+  /// Empty: there is no such memory. `in_own_pages`: it may be shared later.
+  DeviceMemory allocate(std::size_t size, bool in_own_pages = false) const;
 
  private:
   const cl_device_id device_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cuda-shim/api/memory/word.hpp"
+#include "cuda-shim/api/shared/signal.hpp"
 #include "cuda-shim/softcuda/driver/engine.hpp"
 #include "cuda-shim/softcuda/driver/launch/short_work.hpp"
 
@@ -39,7 +40,7 @@ CUresult Commands::run_on_host(const std::shared_ptr<cuda::Stream>& stream,
     function(alive ? alive->fault() : CUDA_SUCCESS);
     return CUDA_SUCCESS;
   };
-  engine_.operations.submit(own(stream), std::move(work), {}, despite_fault);
+  engine_.operations.submit(own(stream), std::move(work), {}, despite_fault, true);
   return CUDA_SUCCESS;
 }
 
@@ -82,6 +83,12 @@ CUresult Commands::wait_for_word(const std::shared_ptr<cuda::Stream>& stream, co
     return wire::cuda::passes(test.comparison, word.bytes, wire::cuda::load_word(address, word.bytes),
                               test.value);
   });
+  return CUDA_SUCCESS;
+}
+
+CUresult Commands::hold(const std::shared_ptr<cuda::Stream>& stream, const std::shared_ptr<Signal>& until) {
+  engine_.operations.submit_wait(own(stream), [until] { return until->is_set(); });
+  until->then([&operations = engine_.operations] { operations.look_at_waits(); });
   return CUDA_SUCCESS;
 }
 

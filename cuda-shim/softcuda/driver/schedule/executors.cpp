@@ -59,10 +59,12 @@ void Scheduler::execute() {
   std::unique_lock guard(lock_);
   for (;;) {
     ++idle_;
-    runnable_changed_.wait(guard, [this] { return stopping_ || runnable_count_ != 0; });
+    runnable_changed_.wait(guard, [this] { return stopping_ || (runnable_count_ != 0 && !is_quiet_); });
     --idle_;
     if (stopping_) break;
     auto operation = take_runnable();
+    const bool is_programs = operation->is_programs_;
+    if (!is_programs) ++at_work_;
     guard.unlock();
     if (operation->begin_) {
       begin(std::move(operation));
@@ -76,6 +78,7 @@ void Scheduler::execute() {
     // The work's resources are released outside of the lock, and before the end is reported.
     operation->work_ = nullptr;
     guard.lock();
+    if (!is_programs) leave();
     // This thread runs one of the operations itself.
     const std::size_t runnable = complete(operation, result);
     settle(guard, runnable > 1 ? runnable - 1 : 0);

@@ -103,10 +103,11 @@ void Scheduler::add(Stream& stream, const std::shared_ptr<Operation>& operation,
 
 std::shared_ptr<Operation> Scheduler::submit(Stream& stream, Work work,
                                              std::span<const std::shared_ptr<Operation>> behind,
-                                             bool despite_fault) {
+                                             bool despite_fault, bool is_programs) {
   auto operation = std::make_shared<Operation>();
   operation->work_ = std::move(work);
   operation->despite_fault_ = despite_fault;
+  operation->is_programs_ = is_programs;
   std::unique_lock guard(lock_);
   add(stream, operation, behind);
   if (operation->waits_for_ == 0) settle(guard, make_runnable(operation));
@@ -120,9 +121,10 @@ std::shared_ptr<Operation> Scheduler::submit(std::shared_ptr<Stream> stream, Beg
   Stream& to = *stream;
   operation->stream_ = std::move(stream);
   {
-    const std::lock_guard guard(lock_);
+    std::unique_lock guard(lock_);
     add(to, operation, {});
     if (operation->waits_for_ != 0) return operation;
+    enter(guard);
   }
   begin(operation);
   return operation;
@@ -154,10 +156,15 @@ CUresult Scheduler::run(Stream& stream, Work work) {
     if (operation->waits_for_ == 0) make_runnable(operation);
   }
   operation->wait_for(Operation::kRunnable);
+  {
+    std::unique_lock guard(lock_);
+    enter(guard);
+  }
   const CUresult fault = operation->group_->fault();
   const CUresult result = fault != CUDA_SUCCESS ? fault : perform(work);
   work = nullptr;
   std::unique_lock guard(lock_);
+  leave();
   settle(guard, complete(operation, result));
   return result;
 }
@@ -173,7 +180,7 @@ std::shared_ptr<Operation> Scheduler::take_follower(Operation& operation, Stream
   return follower && --follower->waits_for_ == 0 ? follower : nullptr;
 }
 
-/// Without the lock. Begins an operation, and the operations that only waited for its begin.
+/// Without the lock, after enter(). Begins an operation, and the operations that only waited for its begin.
 void Scheduler::begin(std::shared_ptr<Operation> operation) {
   while (operation) {
     // The operation may end on another thread before begin_work() returns.
@@ -183,6 +190,7 @@ void Scheduler::begin(std::shared_ptr<Operation> operation) {
     const CUresult code =
         fault != CUDA_SUCCESS ? fault : perform([&] { return begin_work(*stream, operation); });
     std::unique_lock guard(lock_);
+    leave();
     if (code != CUDA_SUCCESS) {
       if (fault == CUDA_SUCCESS) operation->group_->set_fault(code);
       settle(guard, complete(operation, code));
@@ -194,6 +202,7 @@ void Scheduler::begin(std::shared_ptr<Operation> operation) {
       ++on_device_;
     }
     operation = take_follower(*operation, *stream);
+    if (operation) enter(guard);
   }
 }
 
@@ -272,6 +281,7 @@ std::size_t Scheduler::complete(const std::shared_ptr<Operation>& operation, CUr
       }
     }
   }
+  if (is_quiet_) quiet_changed_.notify_all();
   return runnable;
 }
 

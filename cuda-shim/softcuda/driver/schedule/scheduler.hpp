@@ -82,6 +82,7 @@ class Operation final : public cuda::Operation {
   int level_ = 0;
   bool by_caller_ = false;
   bool despite_fault_ = false;
+  bool is_programs_ = false;  // a host function, which may wait for anything
   std::size_t waits_for_ = 0;
   std::vector<std::shared_ptr<Operation>> successors_;
   CUresult result_ = CUDA_SUCCESS;
@@ -156,10 +157,10 @@ class Scheduler {
 
   /// Queues work; returns at once. Empty work is a marker: it is done when all operations before it are done.
   /// A result of the work other than CUDA_SUCCESS is a fault of the group. `despite_fault`: the work runs
-  /// even in a faulty group.
+  /// even in a faulty group. `is_programs`: it is a function of the program's.
   std::shared_ptr<Operation> submit(Stream& stream, Work work,
                                     std::span<const std::shared_ptr<Operation>> behind = {},
-                                    bool despite_fault = false);
+                                    bool despite_fault = false, bool is_programs = false);
   /// Queues work that is begun, on this thread if its turn has come. `held`: until let_go(), waits for a
   /// stream or a group do not wait for this operation while it is the last. The thread that is to call
   /// let_go() may have to wait for all other work first: memory is freed behind running work.
@@ -184,6 +185,11 @@ class Scheduler {
   /// Runs work in its turn on the calling thread. Returns the result (which is no fault of the group) or the
   /// group's fault.
   CUresult run(Stream& stream, Work work);
+
+  /// Calls `function` while no work runs that touches the device's memory: what is under way in the groups,
+  /// which are all there are, ends before, and what is queued begins afterwards. Functions of the program may
+  /// run meanwhile, and a held launch may be under way, whose kernel has not begun.
+  void quietly(std::span<const std::shared_ptr<StreamGroup>> groups, const std::function<void()>& function);
 
   /// Waits for all work that the stream holds now (legacy stream: that of the blocking streams, too). Returns
   /// the fault.
@@ -210,6 +216,9 @@ class Scheduler {
            std::span<const std::shared_ptr<Operation>> behind);
   std::shared_ptr<Operation> take_follower(Operation& operation, Stream& stream);
   void begin(std::shared_ptr<Operation> operation);
+  void enter(std::unique_lock<std::mutex>& guard);
+  void leave();
+  bool is_at_rest(std::span<const std::shared_ptr<StreamGroup>> groups) const;
   void settle(std::unique_lock<std::mutex>& guard, std::size_t runnable);
   std::size_t make_runnable(std::shared_ptr<Operation> operation);
   std::size_t complete(const std::shared_ptr<Operation>& operation, CUresult result);
@@ -228,6 +237,7 @@ class Scheduler {
   std::condition_variable runnable_changed_;
   std::condition_variable threads_changed_;
   std::condition_variable waits_changed_;
+  std::condition_variable quiet_changed_;  // what quietly() waits for, and its end
   std::array<std::deque<std::shared_ptr<Operation>>, kLevels> runnable_;
   std::size_t runnable_count_ = 0;
   Operations prompt_;  // to be run by the thread that releases the lock
@@ -236,6 +246,8 @@ class Scheduler {
   std::size_t threads_ = 0;
   std::size_t on_device_ = 0;  // operations of all streams on the device's queue
   std::size_t idle_ = 0;
+  std::size_t at_work_ = 0;  // threads that touch the device's memory, or begin what does
+  bool is_quiet_ = false;
   std::uint64_t next_stream_id_ = 1;
   bool stopping_ = false;
 };
