@@ -154,6 +154,9 @@ TEST_F(WithWords, RegisteredMemoryIsAsGoodWhereTheDeviceHasAnAddressForIt) {
   if (is_tenant()) {
     EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitValue64(stream_, at, 1, 0));
     EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuStreamWriteValue64(stream_, at, 1, 0));
+    CUdeviceptr mapped = 0;
+    ASSERT_OK(cuMemHostGetDevicePointer(&mapped, &own, 0));
+    EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitValue64(stream_, mapped, 1, 0));
   } else {
     EXPECT_OK(cuStreamWaitValue64(stream_, at, 1, 0));
     others_go_on();
