@@ -16,6 +16,15 @@ using slicing::ptx::Operand;
 using slicing::ptx::Statement;
 using slicing::ptx::Variable;
 
+// Assemblers take these words behind the types, too, where cuRAND writes them.
+void put_types_last(std::vector<std::string>& words) {
+  auto types_end = words.end();
+  while (types_end != words.begin() && (types_end[-1] == "ftz" || types_end[-1] == "sat")) --types_end;
+  auto types_begin = types_end;
+  while (types_begin != words.begin() && scalar_type(types_begin[-1])) --types_begin;
+  std::rotate(types_begin, types_end, words.end());
+}
+
 constexpr std::size_t kMostInstructions = 400'000;  // after inlining
 constexpr std::size_t kDeepestCall = 64;            // deeper ones are jumps
 
@@ -114,6 +123,7 @@ void Flattener::add(const Instruction& instruction, int line, int end) {
   flat.line = line;
   flat.name = instruction.opcode[0];
   flat.words.assign(instruction.opcode.begin() + 1, instruction.opcode.end());
+  put_types_last(flat.words);
   if (instruction.guard) {
     const Argument guard = resolve(instruction.guard->predicate);
     if (guard.kind != Argument::Kind::kRegister ||
