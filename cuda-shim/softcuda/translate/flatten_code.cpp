@@ -16,15 +16,6 @@ using slicing::ptx::Operand;
 using slicing::ptx::Statement;
 using slicing::ptx::Variable;
 
-// Assemblers take these words behind the types, too, where cuRAND writes them.
-void put_types_last(std::vector<std::string>& words) {
-  auto types_end = words.end();
-  while (types_end != words.begin() && (types_end[-1] == "ftz" || types_end[-1] == "sat")) --types_end;
-  auto types_begin = types_end;
-  while (types_begin != words.begin() && scalar_type(types_begin[-1])) --types_begin;
-  std::rotate(types_begin, types_end, words.end());
-}
-
 constexpr std::size_t kMostInstructions = 400'000;  // after inlining
 constexpr std::size_t kDeepestCall = 64;            // deeper ones are jumps
 
@@ -47,6 +38,12 @@ bool may_wait_for_blocks(const FlatInstruction& i) {
   if (i.has("shared") || i.has("shared::cta") || i.has("local") || i.has("param")) return false;
   return i.name == "atom" || i.name == "nanosleep" ||
          (i.name == "ld" && (i.has("volatile") || i.has("relaxed") || i.has("acquire")));
+}
+
+// Code for GPUs before sm_70 counts on a warp's lanes going together from one such access to the next.
+bool counts_on_warp(const FlatInstruction& i) {
+  const bool shared = i.has("shared") || i.has("shared::cta");
+  return (i.name == "ld" || i.name == "st") && shared && i.has("volatile");
 }
 
 // Results, then parameters, each at its place in a frame of its function.
@@ -140,16 +137,18 @@ void Flattener::add(const Instruction& instruction, int line, int end) {
     flat.words.clear();
     flat.arguments = {label_argument(end)};
   }
-  if (result_.info.cooperates && may_wait_for_blocks(flat)) {
-    // Behind it the value may have changed.
-    FlatInstruction yield = flat;
-    yield.name = "yield";
-    yield.words.clear();
-    yield.arguments.clear();
-    result_.kernel.instructions.push_back(std::move(yield));
-  }
+  // Behind it the value may have changed.
+  if (result_.info.cooperates && may_wait_for_blocks(flat)) add_stop(flat, "yield");
+  if (counts_on_warp(flat)) add_stop(flat, "lockstep");
   if (is_matrix_transfer(flat)) return transfer_matrix(std::move(flat));
   result_.kernel.instructions.push_back(std::move(flat));
+}
+
+void Flattener::add_stop(FlatInstruction at, const char* name) {
+  at.name = name;
+  at.words.clear();
+  at.arguments.clear();
+  result_.kernel.instructions.push_back(std::move(at));
 }
 
 // Stores of the warp's other lanes may be needed, and theirs may follow: the lanes go together.

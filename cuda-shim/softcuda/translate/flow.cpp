@@ -75,7 +75,7 @@ bool has_result(const FlatInstruction& i) {
   if (i.name.starts_with("call.")) return i.name == "call.return";
   if (i.name == "bar" || i.name == "barrier") return i.has("red");
   if (i.name == "wmma") return !i.has("store");
-  if (i.name == "yield") return false;
+  if (i.name == "yield" || i.name == "lockstep") return false;
   if (i.name == "mbarrier") return !i.has("init") && !i.has("inval");
   return !is_one_of(i.name, kWithout);
 }
@@ -111,7 +111,7 @@ void step_back(const FlatInstruction& instruction, Bits& live) {
 
 bool is_synchronisation(const FlatInstruction& i) {
   if (i.name == "bar" || i.name == "barrier") return !i.has("arrive");
-  if (i.name == "yield") return true;
+  if (i.name == "yield" || i.name == "lockstep") return true;
   if (i.name == "mbarrier") return i.has("test_wait") || i.has("try_wait");
   return i.name == "shfl" || i.name == "vote" || i.name == "match" || i.name == "redux" ||
          i.name == "activemask" || i.name == "elect" || i.name == "mma" || i.name == "ldmatrix" ||
