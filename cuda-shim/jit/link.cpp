@@ -1,6 +1,7 @@
 #include "cuda-shim/jit/link.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -75,6 +76,16 @@ bool Link::has_option(const std::string& name) const {
   return std::find(options_.begin(), options_.end(), name) != options_.end();
 }
 
+unsigned Link::most_registers() const {
+  constexpr std::string_view kOption = "-maxrregcount=";
+  unsigned most = 0;
+  for (const std::string& option : options_) {
+    if (option.starts_with(kOption))
+      std::from_chars(option.data() + kOption.size(), option.data() + option.size(), most);
+  }
+  return most;
+}
+
 const std::string* Link::image(const NvJitLink& functions) {
   if (!made_) {
     made_ = true;
@@ -114,6 +125,8 @@ std::optional<std::string> Link::make_image(const NvJitLink& functions, std::str
   // A text that needs nothing of the libraries beside it is whole; if it does, loading it will name what it
   // needs.
   if (!linked && is_one_text) linked = code->bytes;
+  if (const unsigned most = most_registers(); linked && most != 0 && is_ptx(*linked))
+    linked = with_register_limit(*linked, most);
   if (linked && is_ptx(*linked) && linked->back() != '\0') linked->push_back('\0');
   return linked;
 }

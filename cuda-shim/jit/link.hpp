@@ -56,6 +56,7 @@ class Link {
   };
 
   bool has_option(const std::string& name) const;
+  unsigned most_registers() const;  // 0: any number
   std::optional<std::string> make_image(const NvJitLink& functions, std::string& error) const;
   /// PTX of all inputs with code for link-time optimisation.
   std::optional<std::string> optimised(const NvJitLink& functions, std::string& error) const;

@@ -167,7 +167,7 @@ void define_device_functions(slicing::ptx::Module& module) {
     auto* const function = std::get_if<Function>(&item);
     const auto found = function != nullptr ? functions.find(function->name) : functions.end();
     if (found == functions.end() || !(signature_of(*function) == signature_of(found->second))) continue;
-    if (defined.insert(function->name).second) *function = found->second;
+    if (function->body || defined.insert(function->name).second) *function = found->second;
   }
 }
 

@@ -6,8 +6,9 @@
 
 namespace fairgv::softcuda {
 
-/// Gives a body to each function that the module only declares and that this library has, with the same
-/// parameters.
+/// Gives a body to each function that the module declares and that this library has, with the same
+/// parameters. It is used in place of the toolkit's, too, which a linker may have put into the module: that
+/// one asks NVIDIA's driver.
 void define_device_functions(slicing::ptx::Module& module);
 
 }  // namespace fairgv::softcuda

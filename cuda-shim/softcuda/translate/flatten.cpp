@@ -62,6 +62,10 @@ void Flattener::entry_parameters() {
 }
 
 void Flattener::entry_directive(const Directive& directive) {
+  if (directive.name == "maxnreg" && !directive.words.empty()) {
+    result_.info.most_registers =
+        static_cast<std::uint32_t>(std::strtoul(directive.words.front().c_str(), nullptr, 0));
+  }
   std::uint32_t* into = directive.name == "maxntid"   ? result_.info.max_threads
                         : directive.name == "reqntid" ? result_.info.required_threads
                                                       : nullptr;

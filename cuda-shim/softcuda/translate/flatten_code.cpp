@@ -40,6 +40,12 @@ bool may_wait_for_blocks(const FlatInstruction& i) {
          (i.name == "ld" && (i.has("volatile") || i.has("relaxed") || i.has("acquire")));
 }
 
+// Code for GPUs before sm_70 counts on a warp's lanes going together from one such access to the next.
+bool counts_on_warp(const FlatInstruction& i) {
+  const bool shared = i.has("shared") || i.has("shared::cta");
+  return (i.name == "ld" || i.name == "st") && shared && i.has("volatile");
+}
+
 // Results, then parameters, each at its place in a frame of its function.
 std::vector<std::uint64_t> places(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& sizes) {
   std::vector<std::uint64_t> list;
@@ -114,6 +120,7 @@ void Flattener::add(const Instruction& instruction, int line, int end) {
   flat.line = line;
   flat.name = instruction.opcode[0];
   flat.words.assign(instruction.opcode.begin() + 1, instruction.opcode.end());
+  put_types_last(flat.words);
   if (instruction.guard) {
     const Argument guard = resolve(instruction.guard->predicate);
     if (guard.kind != Argument::Kind::kRegister ||
@@ -130,16 +137,18 @@ void Flattener::add(const Instruction& instruction, int line, int end) {
     flat.words.clear();
     flat.arguments = {label_argument(end)};
   }
-  if (result_.info.cooperates && may_wait_for_blocks(flat)) {
-    // Behind it the value may have changed.
-    FlatInstruction yield = flat;
-    yield.name = "yield";
-    yield.words.clear();
-    yield.arguments.clear();
-    result_.kernel.instructions.push_back(std::move(yield));
-  }
+  // Behind it the value may have changed.
+  if (result_.info.cooperates && may_wait_for_blocks(flat)) add_stop(flat, "yield");
+  if (counts_on_warp(flat)) add_stop(flat, "lockstep");
   if (is_matrix_transfer(flat)) return transfer_matrix(std::move(flat));
   result_.kernel.instructions.push_back(std::move(flat));
+}
+
+void Flattener::add_stop(FlatInstruction at, const char* name) {
+  at.name = name;
+  at.words.clear();
+  at.arguments.clear();
+  result_.kernel.instructions.push_back(std::move(at));
 }
 
 // Stores of the warp's other lanes may be needed, and theirs may follow: the lanes go together.

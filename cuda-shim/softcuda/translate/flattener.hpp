@@ -50,6 +50,7 @@ class Flattener {
   void place_label(int id);
   void add(const slicing::ptx::Instruction& instruction, int line, int end);
   void transfer_matrix(FlatInstruction flat);
+  void add_stop(FlatInstruction at, const char* name);
 
   // ---- calls
   void call(const slicing::ptx::Instruction& instruction, FlatInstruction flat);

@@ -8,6 +8,42 @@
 #include <string_view>
 
 namespace fairgv::softcuda {
+
+// A set of registers.
+class Bits {
+ public:
+  explicit Bits(std::size_t size) : words_((size + 63) / 64) {}
+  void set(int index) { words_[word(index)] |= mask(index); }
+  void clear(int index) { words_[word(index)] &= ~mask(index); }
+  bool has(int index) const { return (words_[word(index)] & mask(index)) != 0; }
+  void remove(const Bits& other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= ~other.words_[i];
+  }
+  // True if a bit is new.
+  bool add(const Bits& other) {
+    std::uint64_t changed = 0;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      changed |= other.words_[i] & ~words_[i];
+      words_[i] |= other.words_[i];
+    }
+    return changed != 0;
+  }
+  std::vector<int> list() const {
+    std::vector<int> all;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      for (std::uint64_t rest = words_[i]; rest != 0; rest &= rest - 1) {
+        all.push_back(static_cast<int>(i * 64) + std::countr_zero(rest));
+      }
+    }
+    return all;
+  }
+
+ private:
+  static std::size_t word(int index) { return static_cast<std::size_t>(index) / 64; }
+  static std::uint64_t mask(int index) { return std::uint64_t{1} << (index % 64); }
+  std::vector<std::uint64_t> words_;
+};
+
 namespace {
 
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
@@ -39,7 +75,7 @@ bool has_result(const FlatInstruction& i) {
   if (i.name.starts_with("call.")) return i.name == "call.return";
   if (i.name == "bar" || i.name == "barrier") return i.has("red");
   if (i.name == "wmma") return !i.has("store");
-  if (i.name == "yield") return false;
+  if (i.name == "yield" || i.name == "lockstep") return false;
   if (i.name == "mbarrier") return !i.has("init") && !i.has("inval");
   return !is_one_of(i.name, kWithout);
 }
@@ -62,36 +98,6 @@ bool names_thread(const Argument& argument) {
   return std::any_of(argument.parts.begin(), argument.parts.end(), names_thread);
 }
 
-class Bits {
- public:
-  explicit Bits(std::size_t size) : words_((size + 63) / 64) {}
-  void set(int index) { words_[word(index)] |= mask(index); }
-  void clear(int index) { words_[word(index)] &= ~mask(index); }
-  // True if a bit is new.
-  bool add(const Bits& other) {
-    std::uint64_t changed = 0;
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      changed |= other.words_[i] & ~words_[i];
-      words_[i] |= other.words_[i];
-    }
-    return changed != 0;
-  }
-  std::vector<int> list() const {
-    std::vector<int> all;
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      for (std::uint64_t rest = words_[i]; rest != 0; rest &= rest - 1) {
-        all.push_back(static_cast<int>(i * 64) + std::countr_zero(rest));
-      }
-    }
-    return all;
-  }
-
- private:
-  static std::size_t word(int index) { return static_cast<std::size_t>(index) / 64; }
-  static std::uint64_t mask(int index) { return std::uint64_t{1} << (index % 64); }
-  std::vector<std::uint64_t> words_;
-};
-
 // Steps backwards over one instruction. A guarded instruction may leave its results unchanged.
 void step_back(const FlatInstruction& instruction, Bits& live) {
   const RegisterUse use = registers_of(instruction);
@@ -105,7 +111,7 @@ void step_back(const FlatInstruction& instruction, Bits& live) {
 
 bool is_synchronisation(const FlatInstruction& i) {
   if (i.name == "bar" || i.name == "barrier") return !i.has("arrive");
-  if (i.name == "yield") return true;
+  if (i.name == "yield" || i.name == "lockstep") return true;
   if (i.name == "mbarrier") return i.has("test_wait") || i.has("try_wait");
   return i.name == "shfl" || i.name == "vote" || i.name == "match" || i.name == "redux" ||
          i.name == "activemask" || i.name == "elect" || i.name == "mma" || i.name == "ldmatrix" ||
@@ -305,28 +311,75 @@ bool Flow::barriers_are_uniform() const {
   return true;
 }
 
-std::vector<std::vector<int>> Flow::live_after(const std::vector<std::size_t>& points) const {
-  std::vector<Bits> live_in(exit_ + 1, Bits(kernel_.registers.size()));
-  const auto live_out = [&](std::size_t b) {
-    Bits live(kernel_.registers.size());
-    for (const std::size_t to : blocks_[b].successors) live.add(live_in[to]);
-    return live;
-  };
+Bits Flow::live_at_end(std::size_t block, const std::vector<Bits>& live_at_begin) const {
+  Bits live(kernel_.registers.size());
+  for (const std::size_t to : blocks_[block].successors) live.add(live_at_begin[to]);
+  return live;
+}
+
+std::vector<Bits> Flow::live_at_begin() const {
+  const Bits none(kernel_.registers.size());
+  std::vector<Bits> live(exit_ + 1, none);  // at first what each block itself reads
+  std::vector<Bits> set(exit_, none);       // what it sets, whatever way is taken in it
+  for (std::size_t b = 0; b < exit_; ++b) {
+    for (std::size_t n = blocks_[b].end; n-- > blocks_[b].begin;) {
+      const FlatInstruction& instruction = kernel_.instructions[n];
+      step_back(instruction, live[b]);
+      if (instruction.guard >= 0) continue;
+      for (const int id : registers_of(instruction).writes) set[b].set(id);
+    }
+  }
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t b = exit_; b-- > 0;) {
-      Bits live = live_out(b);
-      for (std::size_t n = blocks_[b].end; n-- > blocks_[b].begin;) step_back(kernel_.instructions[n], live);
-      changed = live_in[b].add(live) || changed;
+      Bits passed = live_at_end(b, live);
+      passed.remove(set[b]);
+      changed = live[b].add(passed) || changed;
     }
   }
+  return live;
+}
+
+std::uint32_t Flow::most_registers() const {
+  const auto size = [this](int id) {
+    const unsigned bits = kernel_.registers[static_cast<std::size_t>(id)].bits;
+    return bits == 1 ? 0 : (bits + 31) / 32;
+  };
+  const std::vector<Bits> live_in = live_at_begin();
+  std::uint32_t most = 0;
+  for (std::size_t b = 0; b < exit_; ++b) {
+    Bits live = live_at_end(b, live_in);
+    std::uint32_t now = 0;
+    for (const int id : live.list()) now += size(id);
+    most = std::max(most, now);
+    for (std::size_t n = blocks_[b].end; n-- > blocks_[b].begin;) {
+      const FlatInstruction& instruction = kernel_.instructions[n];
+      const RegisterUse use = registers_of(instruction);
+      for (const int id : use.writes) {
+        if (instruction.guard >= 0 || !live.has(id)) continue;
+        live.clear(id);
+        now -= size(id);
+      }
+      for (const int id : use.reads) {
+        if (live.has(id)) continue;
+        live.set(id);
+        now += size(id);
+      }
+      most = std::max(most, now);
+    }
+  }
+  return most;
+}
+
+std::vector<std::vector<int>> Flow::live_after(const std::vector<std::size_t>& points) const {
+  const std::vector<Bits> live_in = live_at_begin();
   std::vector<std::vector<int>> result(points.size());
   for (std::size_t p = 0; p < points.size(); ++p) {
     const auto block =
         std::upper_bound(blocks_.begin(), blocks_.end(), points[p],
                          [](std::size_t point, const BasicBlock& each) { return point < each.begin; });
     const auto b = static_cast<std::size_t>(block - blocks_.begin()) - 1;
-    Bits live = live_out(b);
+    Bits live = live_at_end(b, live_in);
     for (std::size_t n = blocks_[b].end; n-- > points[p] + 1;) step_back(kernel_.instructions[n], live);
     for (const int id : registers_of(kernel_.instructions[points[p]]).writes) live.clear(id);
     result[p] = live.list();

@@ -21,6 +21,8 @@ struct RegisterUse {
 };
 RegisterUse registers_of(const FlatInstruction& instruction);
 
+class Bits;
+
 class Flow {
  public:
   explicit Flow(const FlatKernel& kernel);
@@ -29,12 +31,14 @@ class Flow {
   /// it depends on the thread, and no thread can have left before. Conservative.
   bool barriers_are_uniform() const;
 
-  /// Bytes that live_after() needs. A kernel that was crafted to use up memory needs far more than any real
+  /// Bytes that live_after() and most_registers() need. A kernel that was crafted to use up memory needs far more than any real
   /// kernel.
-  std::uint64_t liveness_bytes() const { return (exit_ + 1) * (kernel_.registers.size() / 8 + 1); }
+  std::uint64_t liveness_bytes() const { return 3 * (exit_ + 1) * (kernel_.registers.size() / 8 + 1); }
   /// For every instruction index in `points`: the registers whose values are needed after the instruction,
   /// without the registers that it writes.
   std::vector<std::vector<int>> live_after(const std::vector<std::size_t>& points) const;
+  /// The registers of 32 bits that hold needed values at one time, at most. Predicates are none of them.
+  std::uint32_t most_registers() const;
 
  private:
   struct BasicBlock {
@@ -44,6 +48,8 @@ class Flow {
   };
 
   void find_blocks();
+  std::vector<Bits> live_at_begin() const;
+  Bits live_at_end(std::size_t block, const std::vector<Bits>& live_at_begin) const;
   std::vector<std::size_t> immediate_postdominators() const;
   std::vector<std::vector<std::size_t>> control_dependents() const;
   bool makes_divergent(const FlatInstruction& instruction, const std::vector<bool>& divergent) const;

@@ -1,5 +1,7 @@
 #include "cuda-shim/softcuda/translate/scalar_type.hpp"
 
+#include <algorithm>
+
 #include <array>
 #include <utility>
 
@@ -38,6 +40,14 @@ std::optional<ScalarType> scalar_type(std::string_view word) {
     if (name == word) return type;
   }
   return std::nullopt;
+}
+
+void put_types_last(std::vector<std::string>& words) {
+  auto types_end = words.end();
+  while (types_end != words.begin() && (types_end[-1] == "ftz" || types_end[-1] == "sat")) --types_end;
+  auto types_begin = types_end;
+  while (types_begin != words.begin() && scalar_type(types_begin[-1])) --types_begin;
+  std::rotate(types_begin, types_end, words.end());
 }
 
 std::string unsigned_name(unsigned bits) {

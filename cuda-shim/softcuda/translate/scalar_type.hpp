@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fairgv::softcuda {
 
@@ -33,6 +34,8 @@ inline constexpr ScalarType kWord = {ScalarType::Kind::kUnsigned, 32};
 inline constexpr ScalarType kPredicate = {ScalarType::Kind::kPredicate, 1};
 
 std::optional<ScalarType> scalar_type(std::string_view word);
+/// Of an opcode. Assemblers take .ftz and .sat behind the types, too, where cuRAND writes them.
+void put_types_last(std::vector<std::string>& words);
 
 /// "uint" for 32 bits; "ulong2" for 128.
 std::string unsigned_name(unsigned bits);

@@ -45,6 +45,9 @@ struct KernelInfo {
   std::uint32_t max_threads[3] = {0, 0, 0};  // .maxntid; 0 = not said
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid; 0 = not said
   std::uint32_t constant_bytes = 0;
+  /// Registers of 32 bits with needed values at one time, at most; 0: the kernel is too large to be counted.
+  std::uint32_t registers = 0;
+  std::uint32_t most_registers = 0;  // .maxnreg; 0 = not said
   bool uses_barrier = false;
   bool uses_warp = false;
   bool uses_images = false;  // textures or surfaces

@@ -97,7 +97,7 @@ TEST_F(JitProgram, GetsMachineCodeOnOtherDriversAndWithoutOne) {
 
 TEST_F(JitProgram, RunsWhatNvJitLinkMakes) {
   const harness::TemporaryFolder folder;
-  for (const char* way : {"ptx", "cubin", "file", "lto", "lto-ptx", "two", "two-cubin", "mixed"}) {
+  for (const char* way : {"ptx", "limited", "cubin", "file", "lto", "lto-ptx", "two", "two-cubin", "mixed"}) {
     SCOPED_TRACE(way);
     expect_output(
         on_driver({"/bin/sh", "-c", "cd " + folder.path().string() + " && " + kPrograms + "link run " + way}),

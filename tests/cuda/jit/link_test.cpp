@@ -32,5 +32,19 @@ TEST(LinkInput, ThatIsPtxIsNotAddedAsMachineCode) {
   EXPECT_EQ(type_to_add(kLinkLtoIr, kPtx.data(), kPtx.size()), kLinkLtoIr);
 }
 
+TEST(RegisterLimit, StandsAtEveryKernelThatHasNone) {
+  EXPECT_EQ(with_register_limit(".visible .entry k(.param .u64 a)\n{ret;}\n.func f() {ret;}", 38),
+            ".visible .entry k(.param .u64 a)\n .maxnreg 38\n{ret;}\n.func f() {ret;}");
+  EXPECT_EQ(with_register_limit(".entry a{}.entry b .maxntid 32{}", 8),
+            ".entry a .maxnreg 8\n{}.entry b .maxntid 32 .maxnreg 8\n{}");
+}
+
+TEST(RegisterLimit, LeavesAllElseAsItIs) {
+  for (const std::string_view text : {"", ".version 8.0", ".entry k() .maxnreg 16 {ret;}", ".entry k();",
+                                      "// .entry k() {\n", "/* .entry k() { */", ".file 1 \".entry k {\"",
+                                      ".func .entryway() {}", ".entry", ".entry \"", ".entry /*"})
+    EXPECT_EQ(with_register_limit(text, 38), text);
+}
+
 }  // namespace
 }  // namespace fairgv::jit

@@ -148,6 +148,8 @@ TEST(PtxSweep, SinglePrecisionModifiersAndSelections) {
   std::vector<Form> forms;
   forms.push_back(single_form("add.ftz.f32 %d32, %a32, %b32;",
                               [](float a, float b, float) { return flushed(flushed(a) + flushed(b)); }));
+  forms.push_back(single_form("add.rn.f32.ftz %d32, %a32, %b32;",
+                              [](float a, float b, float) { return flushed(flushed(a) + flushed(b)); }));
   forms.push_back(single_form("mul.ftz.sat.f32 %d32, %a32, %b32;", [](float a, float b, float) {
     return saturated(flushed(flushed(a) * flushed(b)));
   }));
@@ -322,6 +324,8 @@ TEST(PtxSweep, SinglePrecisionConvertsAsPtxSays) {
       single_form("cvt.rni.f32.f32 %d32, %a32;", [](float a, float, float) { return std::nearbyint(a); }));
   forms.push_back(
       single_form("cvt.rzi.f32.f32 %d32, %a32;", [](float a, float, float) { return std::trunc(a); }));
+  forms.push_back(single_form("cvt.rmi.f32.f32.ftz %d32, %a32;",
+                              [](float a, float, float) { return std::floor(flushed(a)); }));
   forms.push_back(single_form("cvt.rmi.ftz.f32.f32 %d32, %a32;",
                               [](float a, float, float) { return std::floor(flushed(a)); }));
   forms.push_back(

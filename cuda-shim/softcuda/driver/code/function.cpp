@@ -63,7 +63,7 @@ CUresult Function::attribute(CUfunction_attribute which, int& value) const {
       value = static_cast<int>(info_.local_bytes);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      value = static_cast<int>(kRegistersPerThread);
+      value = static_cast<int>(info_.registers);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
       // Not the language's version: CUB picks its kernels by this.

@@ -145,15 +145,28 @@ std::size_t kernel_text_bytes(const TranslatedModule& module) {
   return bytes;
 }
 
+/// A kernel that needs more registers than it may have keeps the rest in memory, as on any GPU. The program's
+/// option is for kernels that say nothing themselves.
+void bound_registers(KernelInfo& kernel, const JitOptions& options) {
+  std::uint64_t most = kernel.most_registers;
+  for (const JitNumber& each : options.numbers) {
+    if (each.option == CU_JIT_MAX_REGISTERS && most == 0) most = static_cast<std::uint32_t>(each.value);
+  }
+  if (most == 0 || most > kMostRegistersPerThread) most = kMostRegistersPerThread;
+  if (kernel.registers == 0 || kernel.registers > most) kernel.registers = static_cast<std::uint32_t>(most);
+}
+
 }  // namespace
 
-std::shared_ptr<Image> Image::of_ptx(std::string_view ptx, CUresult& code, LoadLog& log) {
+std::shared_ptr<Image> Image::of_ptx(std::string_view ptx, const JitOptions& options, CUresult& code,
+                                     LoadLog& log) {
   auto translation = translate(ptx);
   if (!translation) {
     code = CUDA_ERROR_INVALID_PTX;
     log.error = translation.error().text();
     return nullptr;
   }
+  for (KernelInfo& each : translation.value().kernels) bound_registers(each, options);
   for (const softcuda::Refused& each : translation.value().refused)
     log.info += (log.info.empty() ? "" : "\n") + reason_of(each);
   return std::make_shared<Image>(std::move(translation.value()));

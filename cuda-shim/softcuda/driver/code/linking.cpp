@@ -42,7 +42,7 @@ CUresult Linking::link(LoadLog& log) {
   if (linked != CUDA_SUCCESS) return linked;
   // Says which kernels cannot be translated: this is where a program looks for it.
   CUresult code = CUDA_SUCCESS;
-  Image::of_ptx(ptx_, code, log);
+  Image::of_ptx(ptx_, options_, code, log);
   if (code != CUDA_SUCCESS) ptx_.clear();
   return code;
 }

@@ -9,10 +9,10 @@
 namespace fairgv::cuda::soft {
 
 std::shared_ptr<cuda::Image> Engine::load_image(const void* image, std::optional<std::uint64_t> size,
-                                                const JitOptions&, CUresult& code, LoadLog& log) {
+                                                const JitOptions& options, CUresult& code, LoadLog& log) {
   std::string ptx;
   code = ptx_of_image(image, size, ptx, log);
-  return code == CUDA_SUCCESS ? Image::of_ptx(ptx, code, log) : nullptr;
+  return code == CUDA_SUCCESS ? Image::of_ptx(ptx, options, code, log) : nullptr;
 }
 
 std::shared_ptr<cuda::Module> Engine::make_module(Driver& driver, std::shared_ptr<cuda::Image> image,

@@ -36,8 +36,9 @@ CUresult ptx_of_image(const void* image, std::optional<std::uint64_t> size, std:
 
 class Image final : public cuda::Image {
  public:
-  /// Null: refused, with the code and the reason.
-  static std::shared_ptr<Image> of_ptx(std::string_view ptx, CUresult& code, LoadLog& log);
+  /// Null: refused, with the code and the reason. `options`: CU_JIT_MAX_REGISTERS counts.
+  static std::shared_ptr<Image> of_ptx(std::string_view ptx, const JitOptions& options, CUresult& code,
+                                       LoadLog& log);
   explicit Image(TranslatedModule translated);
 
   const TranslatedModule& translated() const { return translated_; }

@@ -58,7 +58,7 @@ bool size_attribute(const DeviceFacts& facts, CUdevice_attribute which, int& val
       return true;
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
-      value = whole(std::uint64_t{kThreadsPerMultiprocessor} * kRegistersPerThread);
+      value = whole(kRegistersPerMultiprocessor);
       return true;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
       value = whole(kThreadsPerMultiprocessor);

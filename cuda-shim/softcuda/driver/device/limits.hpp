@@ -19,8 +19,9 @@ inline constexpr std::uint32_t kThreadsPerMultiprocessor = 2048;
 inline constexpr std::uint64_t kSharedWithoutAsking = 48U
                                                       << 10U;  // bytes; more takes an opt-in, as on any GPU
 inline constexpr std::uint64_t kSharedGranularity = 256;       // bytes
-/// There are no real registers. Programs ask for a number, and this one lets a multiprocessor be full.
-inline constexpr std::uint32_t kRegistersPerThread = 32;
+/// There are no real registers. Programs ask for numbers; with these the largest block has what it needs.
+inline constexpr std::uint32_t kRegistersPerMultiprocessor = 64U << 10U;
+inline constexpr std::uint32_t kMostRegistersPerThread = 64;
 inline constexpr std::uint32_t kConstantBytes = 64U << 10U;
 inline constexpr std::uint32_t kLargestGrid[3] = {0x7fffffff, 65535, 65535};
 inline constexpr std::uint32_t kLargestBlockSide[3] = {1024, 1024, 64};

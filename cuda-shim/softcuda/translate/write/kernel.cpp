@@ -42,7 +42,9 @@ class KernelWriter {
   std::optional<FlattenError> write(std::string& source) {
     const Flow flow(kernel_);
     info_.stepped = must_step(kernel_, flow, info_);
-    if (info_.stepped && flow.liveness_bytes() > kMostLivenessBytes) {
+    const bool can_count = flow.liveness_bytes() <= kMostLivenessBytes;
+    if (can_count) info_.registers = std::max(1U, flow.most_registers());
+    if (info_.stepped && !can_count) {
       return FlattenError{{0, info_.name, "the kernel is too large for its synchronisations"}};
     }
     if (!kernel_.calls.empty()) lay_out_frames(kernel_, flow);

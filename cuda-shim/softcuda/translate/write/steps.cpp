@@ -185,6 +185,8 @@ void Steps::write(Writer& w, const FlatInstruction& i) {
     barrier(w, i);
   } else if (i.name == "yield") {
     stop(w, i, "FAIRGV_YIELD");
+  } else if (i.name == "lockstep") {
+    stop(w, i, "FAIRGV_ACTIVEMASK");  // lanes that stop at the same place go on together
   } else if (i.name == "mbarrier") {
     prepare_mbarrier_wait(w, i);
     stop(w, i, "FAIRGV_MBARRIER");

@@ -1,7 +1,8 @@
 // link run|kind WAY: links code with nvJitLink, and runs the machine code that it hands out, or says what
-// that is. WAY: "ptx", one text; "cubin", one that NVRTC hands out as machine code; "file", the same in a
-// file; "lto", two inputs with code for link-time optimisation; "lto-ptx", the same for PTX, as the program
-// asks; "two", two texts; "two-cubin", two that NVRTC hands out as machine code; "mixed", one of each.
+// that is. WAY: "ptx", one text; "limited", the same with at most 38 registers; "cubin", one that NVRTC hands
+// out as machine code; "file", the same in a file; "lto", two inputs with code for link-time optimisation;
+// "lto-ptx", the same for PTX, as the program asks; "two", two texts; "two-cubin", two that NVRTC hands out
+// as machine code; "mixed", one of each.
 #include <nvJitLink.h>
 #include <nvrtc.h>
 
@@ -56,6 +57,7 @@ int main(int count, char** arguments) {
   std::vector<const char*> options{"-arch=sm_75"};
   if (optimises) options.push_back("-lto");
   if (way == "lto-ptx") options.push_back("-ptx");
+  if (way == "limited") options.push_back("-maxrregcount=38");
   nvJitLinkHandle link = nullptr;
   check(nvJitLinkCreate(&link, static_cast<unsigned>(options.size()), options.data()), "nvJitLinkCreate");
   std::vector<const char*> sources{kWhole};
@@ -85,6 +87,7 @@ int main(int count, char** arguments) {
     code.resize(size);
     check(nvJitLinkGetLinkedCubin(link, code.data()), "nvJitLinkGetLinkedCubin");
   }
+  if (way == "limited" && code.find(".maxnreg 38") == std::string::npos) std::printf("no limit\n");
   if (runs) {
     run_kernel(code);
   } else {

@@ -1,5 +1,5 @@
 // Shared memory: the alignments that variables ask for, of the static and of the dynamic part, in kernels of
-// every shape.
+// every shape; and lanes that go together without a word of it.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -74,6 +74,54 @@ TEST(PtxShared, VariablesHaveTheirAlignmentInASteppedKernel) {
 
 TEST(PtxShared, VariablesHaveTheirAlignmentInAGridsKernel) {
   expect_aligned("mov.u32 %size, %envreg2;");
+}
+
+// A sum as programs of the first GPUs write it: in the last warp nothing but `volatile` orders the steps.
+constexpr const char* kSum = R"ptx(
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry sum(.param .u64 values) {
+  .shared .align 4 .b32 sums[64];
+  .reg .b64 %values, %mine;
+  .reg .b32 %tid, %block, %at, %step, %a, %b;
+  .reg .pred %p;
+  ld.param.u64 %values, [values];
+  mov.u32 %tid, %tid.x;
+  mov.u32 %block, %ctaid.x;
+  mad.lo.u32 %a, %block, 64, %tid;
+  mad.wide.u32 %mine, %a, 4, %values;
+  ld.global.u32 %a, [%mine];
+  mov.u32 %at, sums;
+  mad.lo.u32 %at, %tid, 4, %at;
+  st.shared.u32 [%at], %a;
+  bar.sync 0;
+  setp.gt.u32 %p, %tid, 31;
+  @%p bra DONE;
+  mov.u32 %step, 32;
+NEXT:
+  mad.lo.u32 %b, %step, 4, %at;
+  ld.volatile.shared.u32 %b, [%b];
+  ld.volatile.shared.u32 %a, [%at];
+  add.u32 %a, %a, %b;
+  st.volatile.shared.u32 [%at], %a;
+  shr.u32 %step, %step, 1;
+  setp.ne.u32 %p, %step, 0;
+  @%p bra NEXT;
+  st.global.u32 [%mine], %a;
+DONE:
+  ret;
+}
+)ptx";
+
+TEST(PtxShared, LanesOfAWarpGoTogetherFromOneVolatileAccessToTheNext) {
+  Module module(kSum);
+  constexpr std::uint32_t kBlocks = 3;
+  Memory<std::uint32_t> values(kBlocks * 64);
+  for (std::uint32_t i = 0; i < kBlocks * 64; ++i) values[i] = i + 1;
+  module.launch("sum", {kBlocks, 1, 1}, {64, 1, 1}, Parameters().add(values.address()));
+  for (std::uint32_t block = 0; block < kBlocks; ++block)
+    EXPECT_EQ(values[block * 64], 64 * (64 * block) + 64 * 65 / 2) << block;
 }
 
 }  // namespace

@@ -158,6 +158,45 @@ TEST_F(WithContext, OfLibrariesOnlyWhatIsNeededIsLinked) {
   EXPECT_OK(cuLibraryUnload(library));
 }
 
+/// Numba links so, whatever a kernel needs.
+TEST_F(WithContext, GroupsOfTheToolkitsLibraryAreTheDevicesOwn) {
+  const Input kernel = text(R"(
+.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle (.param .b32 a);
+.extern .func (.param .b32 r) cudaCGSynchronize (.param .b64 a, .param .b32 b);
+.visible .entry meet (.param .u64 out) {
+  .reg .b64 %out;
+  .reg .b32 %error, %n;
+  .param .b32 scope, flags, error;
+  .param .b64 h;
+  ld.param.u64 %out, [out];
+  st.param.b32 [scope], 1;
+  call (h), cudaCGGetIntrinsicHandle, (scope);
+  atom.global.add.u32 %n, [%out], 1;
+  st.param.b32 [flags], 0;
+  call (error), cudaCGSynchronize, (h, flags);
+  ld.param.b32 %error, [error];
+  ld.volatile.global.u32 %n, [%out];
+  add.u32 %n, %n, %error;
+  atom.global.min.u32 %n, [%out+4], %n;
+  ret;
+}
+)");
+  const Link link({kernel, from(CU_JIT_INPUT_LIBRARY, "libcudadevrt.a")});
+  ASSERT_EQ(code_name(CUDA_SUCCESS), code_name(link.code())) << link.errors();
+  CUmodule module = nullptr;
+  CUfunction meet = nullptr;
+  ASSERT_OK(cuModuleLoadData(&module, link.image()));
+  ASSERT_OK(cuModuleGetFunction(&meet, module, "meet"));
+  const CUdeviceptr out = allocate(2 * sizeof(int));
+  upload<int>(out, {0, 1000});
+  void* arguments[] = {const_cast<CUdeviceptr*>(&out)};
+  ASSERT_OK(cuLaunchCooperativeKernel(meet, 4, 1, 1, 8, 1, 1, 0, nullptr, arguments));
+  ASSERT_OK(cuCtxSynchronize());
+  // Each thread counts itself, and none sees less than all behind the barrier.
+  EXPECT_EQ(download<int>(out, 2), (std::vector<int>{32, 32}));
+  EXPECT_OK(cuMemFree(out));
+}
+
 TEST_F(WithContext, WhatCannotBeLinkedIsNamedInTheLog) {
   const auto expect_refused = [](CUresult expected, const std::vector<Input>& inputs,
                                  const std::vector<std::string>& said) {
