@@ -22,6 +22,7 @@
 #include "cuda-shim/api/graph/graphs.hpp"
 #include "cuda-shim/api/handle_table.hpp"
 #include "cuda-shim/api/memory/memory_table.hpp"
+#include "cuda-shim/api/memory/virtual/virtual_memory.hpp"
 #include "cuda-shim/api/scheduler.hpp"
 
 namespace fairgv::cuda {
@@ -100,6 +101,7 @@ class Driver {
   Engine& engine;
   Scheduler& scheduler;  // the engine's
   MemoryTable memory;
+  VirtualMemory virtual_memory;
   HandleTable<Context> contexts;
   HandleTable<Stream> streams;
   HandleTable<Event> events;

@@ -8,15 +8,20 @@
 namespace fairgv::cuda {
 namespace {
 
-CUresult find_word(const Driver& driver, CUdeviceptr address, std::uint32_t bytes, Word& word) {
+/// The program and the device have the memory twice, and see each other's writes only where their work meets:
+/// a word that one side watches while the other is to write it would not change.
+bool is_kept_twice(const Driver& driver, CUdevice device, const Allocation& allocation) {
+  if (allocation.kind == MemoryKind::mapped) return true;
+  constexpr auto kSameAddress = CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM;
+  return allocation.kind == MemoryKind::registered && driver.engine.attribute(device, kSameAddress) == 0;
+}
+
+CUresult find_word(const Driver& driver, CUdevice device, CUdeviceptr address, std::uint32_t bytes,
+                   Word& word) {
   if (address % bytes != 0) return CUDA_ERROR_INVALID_VALUE;
   auto allocation = driver.memory.find(address);
   if (!allocation || !driver.memory.covers(address, bytes)) return CUDA_ERROR_INVALID_VALUE;
-  if (allocation->kind == MemoryKind::registered) {
-    CUdeviceptr on_device = 0;
-    if (const CUresult code = driver.engine.registered_address(address, on_device); code != CUDA_SUCCESS)
-      return code;
-  }
+  if (is_kept_twice(driver, device, *allocation)) return CUDA_ERROR_NOT_SUPPORTED;
   word = {address, bytes, std::move(allocation)};
   return CUDA_SUCCESS;
 }
@@ -34,12 +39,12 @@ CUresult read_wait(const Driver& driver, CUdevice device, const CUstreamBatchMem
   WordCommand command;
   command.test = {static_cast<Comparison>(comparison),
                   is_long ? operation.waitValue.value64 : operation.waitValue.value};
-  const CUresult code = find_word(driver, operation.waitValue.address, is_long ? 8 : 4, command.word);
+  const CUresult code = find_word(driver, device, operation.waitValue.address, is_long ? 8 : 4, command.word);
   if (code == CUDA_SUCCESS) commands.push_back(std::move(command));
   return code;
 }
 
-CUresult read_write(const Driver& driver, const CUstreamBatchMemOpParams& operation,
+CUresult read_write(const Driver& driver, CUdevice device, const CUstreamBatchMemOpParams& operation,
                     std::vector<WordCommand>& commands) {
   const bool is_long = operation.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
   // That a write may be reordered is only permitted.
@@ -48,7 +53,9 @@ CUresult read_write(const Driver& driver, const CUstreamBatchMemOpParams& operat
   WordCommand command;
   command.is_write = true;
   command.test.value = is_long ? operation.writeValue.value64 : operation.writeValue.value;
-  const CUresult code = find_word(driver, operation.writeValue.address, is_long ? 8 : 4, command.word);
+  const CUresult code =
+      find_word(driver, device, operation.writeValue.address, is_long ? 8 : 4, command.word);
+  if (code == CUDA_SUCCESS && !command.word.allocation->allows(Use::write)) return CUDA_ERROR_INVALID_VALUE;
   if (code == CUDA_SUCCESS) commands.push_back(std::move(command));
   return code;
 }
@@ -78,7 +85,7 @@ CUresult read_operation(const Driver& driver, CUdevice device, const CUstreamBat
       return read_wait(driver, device, operation, commands);
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-      return read_write(driver, operation, commands);
+      return read_write(driver, device, operation, commands);
     case CU_STREAM_MEM_OP_BARRIER:
       return operation.memoryBarrier.flags <= unsigned{CU_STREAM_MEMORY_BARRIER_TYPE_GPU}
                  ? CUDA_SUCCESS
