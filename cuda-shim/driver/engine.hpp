@@ -10,6 +10,7 @@
 #include "cuda-shim/api/cuda.hpp"
 #include "cuda-shim/api/engine.hpp"
 #include "cuda-shim/driver/connection.hpp"
+#include "cuda-shim/driver/memory/worker_address_space.hpp"
 #include "cuda-shim/driver/scheduler.hpp"
 #include "cuda-shim/driver/staging.hpp"
 
@@ -72,6 +73,9 @@ class Engine final : public cuda::Engine {
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
   CUresult map_registered(Context& context, const Allocation& registered, Allocation& mapped) override;
+  AddressSpace* address_space() override { return &address_space_; }
+  /// The device's place among those that the worker has for this program.
+  std::uint32_t workers_ordinal(CUdevice device) const { return ordinals_[static_cast<std::size_t>(device)]; }
 
   std::shared_ptr<cuda::Image> load_image(const void* image, std::optional<std::uint64_t> size,
                                           const JitOptions& options, CUresult& code, LoadLog& log) override;
@@ -93,6 +97,7 @@ class Engine final : public cuda::Engine {
 
   StagingPool staging_;
   Scheduler scheduler_;
+  WorkerAddressSpace address_space_{*this};
   const wire::cuda::DevicesReply devices_;
   const std::vector<std::uint32_t> ordinals_;  // the worker's, by the program's
   const std::vector<DeviceDescription> descriptions_;

@@ -14,6 +14,7 @@
 #include "runtime/wire/calls/cuda/contexts.hpp"
 #include "runtime/wire/calls/cuda/memory.hpp"
 #include "runtime/wire/calls/cuda/modules.hpp"
+#include "runtime/wire/calls/cuda/ranges.hpp"
 #include "runtime/wire/calls/cuda/textures.hpp"
 #include "runtime/wire/calls/cuda/words.hpp"
 
@@ -24,6 +25,6 @@ using SharedCalls = TypeList<Ping, ReleaseObject, FlushQueue, EnqueueMarker, Enq
                              EndAccess, AwaitMemory>;
 
 using AllCalls = wire::detail::Joined<SharedCalls, EventCalls, ContextCalls, ModuleCalls, MemoryCalls,
-                                      TextureCalls, WordCalls>::Type;
+                                      TextureCalls, WordCalls, RangeCalls>::Type;
 
 }  // namespace fairgv::wire::cuda

@@ -135,6 +135,7 @@ TEST(WireCalls, EveryCallOfCudaHasASenderInItsFrontEnd) {
   each_call(cuda::ModuleCalls{}, check);
   each_call(cuda::MemoryCalls{}, check);
   each_call(cuda::WordCalls{}, check);
+  each_call(cuda::RangeCalls{}, check);
 }
 
 TEST(WireCalls, EveryNoticeHasASenderInTheWorkerAndAHandlerInTheFrontEnd) {
