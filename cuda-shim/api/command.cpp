@@ -11,7 +11,8 @@ CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, LaunchCo
 }
 
 CUresult enqueue(Driver& driver, const std::shared_ptr<Stream>& stream, const CopyCommand& command) {
-  if (command.to.allocation && is_read_only(*command.to.allocation)) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult code = check_target(driver, command.to, command.extent);
+  if (code != CUDA_SUCCESS) return code;
   return driver.scheduler.copy(stream, command.to, command.from, command.extent, command.async);
 }
 

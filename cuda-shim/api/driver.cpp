@@ -79,6 +79,7 @@ Driver::Driver(std::unique_ptr<Engine> opened)
     : owned_engine_(std::move(opened)),
       engine(*owned_engine_),
       scheduler(engine.scheduler()),
+      virtual_memory(engine.address_space(), memory),
       graph_memory(static_cast<int>(engine.devices().size())),
       launch_limits_(limits_of_all(engine)),
       primaries_(static_cast<std::size_t>(device_count())),

@@ -23,6 +23,7 @@
 #include "cuda-shim/api/handle_table.hpp"
 #include "cuda-shim/api/memory/memory_table.hpp"
 #include "cuda-shim/api/memory/opened.hpp"
+#include "cuda-shim/api/memory/virtual/virtual_memory.hpp"
 #include "cuda-shim/api/scheduler.hpp"
 #include "cuda-shim/api/shared/events.hpp"
 
@@ -104,6 +105,7 @@ class Driver {
   MemoryTable memory;
   OpenedMemory opened_memory;
   SharedEvents shared_events;
+  VirtualMemory virtual_memory;
   HandleTable<Context> contexts;
   HandleTable<Stream> streams;
   HandleTable<Event> events;

@@ -30,6 +30,7 @@ class Module;
 class Scheduler;
 class StreamGroup;
 struct Allocation;
+class AddressSpace;
 struct Array;
 struct MemoryWish;
 struct TextureObject;
@@ -84,6 +85,8 @@ class Engine {
   /// Fill in the handle and the storage of checked objects (memory/texture.hpp).
   virtual CUresult make_texture(Context& context, TextureObject& object) = 0;
   virtual CUresult make_surface(Context& context, TextureObject& object) = 0;
+  /// Null: the engine manages no virtual memory.
+  virtual AddressSpace* address_space() { return nullptr; }
   /// Makes kernels of the context their own memory of registered memory, and keeps both the same until the
   /// storage retires. Fills in `mapped`'s begin, here and on the device, and its storage. Asked only of
   /// devices that cannot use the program's own (memory/mapped.hpp).

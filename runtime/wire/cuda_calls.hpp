@@ -15,6 +15,7 @@
 #include "runtime/wire/calls/cuda/ipc.hpp"
 #include "runtime/wire/calls/cuda/memory.hpp"
 #include "runtime/wire/calls/cuda/modules.hpp"
+#include "runtime/wire/calls/cuda/ranges.hpp"
 #include "runtime/wire/calls/cuda/textures.hpp"
 #include "runtime/wire/calls/cuda/words.hpp"
 
@@ -25,6 +26,6 @@ using SharedCalls = TypeList<Ping, ReleaseObject, FlushQueue, EnqueueMarker, Enq
                              EndAccess, AwaitMemory>;
 
 using AllCalls = wire::detail::Joined<SharedCalls, EventCalls, ContextCalls, ModuleCalls, MemoryCalls,
-                                      TextureCalls, WordCalls, IpcCalls>::Type;
+                                      TextureCalls, WordCalls, IpcCalls, RangeCalls>::Type;
 
 }  // namespace fairgv::wire::cuda

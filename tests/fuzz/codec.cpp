@@ -124,6 +124,7 @@ std::vector<Bytes> codec_seeds() {
           seed_of(wire::cuda::Copy{command, {}, {}, {1, 2, 3}}),
           seed_of(wire::cuda::OpenMemory{}),
           seed_of(wire::cuda::WaitForWord{command}),
+          seed_of(wire::cuda::SetAccess{4096, 4096, 0, 3}),
           seed_of(kernels),
           seed_of(compile),
           seed_of(includes),

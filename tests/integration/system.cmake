@@ -52,13 +52,14 @@ target_compile_definitions(system_test PRIVATE
 add_dependencies(system_test hostile fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_api_test opencl_breakout opencl_calls opencl_life opencl_limits opencl_loss
   opencl_quota_test opencl_unload quota_program)
 if(FAIRGV_CUDA_INCLUDE)
-  target_sources(system_test PRIVATE system/cuda_worker_memory_test.cpp system/cuda_worker_test.cpp)
+  target_sources(system_test PRIVATE system/cuda_worker_memory_test.cpp system/cuda_worker_ranges_test.cpp
+    system/cuda_worker_test.cpp)
   add_dependencies(system_test fairgv-softcuda)
 endif()
 # The tests start the programs that lie beside them. The results of these tests do not depend on other work of the
 # machine; all other tests count processes, shares or seconds.
 set(side_by_side "*/ApiThroughFairGV.*:*/WorkloadThroughFairGV.*:*/QuotaTable.*:*/LifeOfAProgram.*:*/BadInput.*\
-:*/AddressSpace.*:Names.*:CudaWorker.*:QuotaConfiguration.*:RawClient.*:Identity.*:Programs.*")
+:*/AddressSpace.*:Names.*:CudaWorker.*:CudaWorkerRanges.*:QuotaConfiguration.*:RawClient.*:Identity.*:Programs.*")
 # Sanitizers see the whole API once: AddressSanitizer where launches are whole, ThreadSanitizer where a worker cuts them.
 set(long_side_by_side "*/ApiThroughFairGV.*WhereNoBufferIsReachedDirectly/Api")
 if(FAIRGV_SANITIZE STREQUAL "address")

@@ -74,7 +74,7 @@ Freeing begin_free(Allocation& allocation) {
                : Freeing::refused;
   }
   const bool freeable = !allocation.is_host() && allocation.kind != MemoryKind::variable &&
-                        allocation.kind != MemoryKind::opened &&
+                        allocation.kind != MemoryKind::opened && allocation.kind != MemoryKind::ranged &&
                         !allocation.freed.exchange(true, std::memory_order_acq_rel);
   return freeable ? Freeing::removes : Freeing::refused;
 }

@@ -22,9 +22,20 @@ CUresult address_for_kernels(Driver& driver, Context& context, const Allocation&
               : device_address(driver, context, allocation, address, on_device);
 }
 
+/// Handles of physical memory and the numbers of other memory are counted apart.
+constexpr std::uint64_t kPhysical = std::uint64_t{1} << 63U;
+
+CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS access_of(const Allocation& allocation) {
+  if (!allocation.allows(Use::read)) return CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE;
+  return is_read_only(allocation) || !allocation.allows(Use::write)
+             ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
+             : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
+}
+
 CUresult attribute_of(Driver& driver, Context& context, const Allocation& allocation, CUdeviceptr address,
                       CUpointer_attribute which, void* data) {
   const bool host = allocation.is_host();
+  const bool is_ranged = allocation.kind == MemoryKind::ranged;
   switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
       return store(data, allocation.context);
@@ -55,20 +66,22 @@ CUresult attribute_of(Driver& driver, Context& context, const Allocation& alloca
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
       return store(data, 0ULL);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return store(data, is_ranged ? allocation.range_begin : allocation.begin);
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
       return store(data, allocation.begin);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return store(data, static_cast<std::size_t>(is_ranged ? allocation.range_size : allocation.size));
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
       return store(data, static_cast<std::size_t>(allocation.size));
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return store(data, 1);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-      return store(data, is_read_only(allocation) ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
-                                                  : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+      return store(data, access_of(allocation));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return store(data, allocation.pool);
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
-      return store(data, static_cast<unsigned long long>(allocation.buffer_id));
+      return store(data, static_cast<unsigned long long>(is_ranged ? kPhysical | allocation.physical
+                                                                   : allocation.buffer_id));
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
       return CUDA_ERROR_NOT_SUPPORTED;
     default:

@@ -46,6 +46,7 @@ CUresult Detour::prepare(Driver& driver, Context& context, const Place& to, cons
 
 CUresult Detour::copy(Driver& driver, const std::shared_ptr<Stream>& stream, const Place& to,
                       const Place& from, const Extent& extent) const {
+  if (const CUresult code = check_target(driver, to, extent); code != CUDA_SUCCESS) return code;
   const bool to_program = is_programs(to);
   const bool from_program = is_programs(from);
   if (!to_program && !from_program) return driver.scheduler.copy(stream, to, from, extent, true);

@@ -52,6 +52,8 @@ CUresult device_place(const Driver& driver, CUdeviceptr address, std::size_t siz
 /// A linear range of host memory, or of the memory that the address turns out to be in.
 CUresult host_place(const Driver& driver, const void* pointer, std::size_t size, Place& place);
 CUresult any_place(const Driver& driver, CUdeviceptr address, std::size_t size, Place& place);
+/// CUDA_ERROR_INVALID_VALUE: a copy may not write there.
+CUresult check_target(const Driver& driver, const Place& to, const Extent& extent);
 /// Bytes [offset, offset + size) of a one-row array.
 CUresult array_place(Driver& driver, CUarray array, std::size_t offset, std::size_t size, Place& place);
 

@@ -56,10 +56,25 @@ std::shared_ptr<Allocation> MemoryTable::find_begin(std::uint64_t address) const
   return found == ranges_.end() ? nullptr : found->second;
 }
 
-bool MemoryTable::covers(std::uint64_t address, std::uint64_t size) const {
+bool MemoryTable::covers(std::uint64_t address, std::uint64_t size, Use use) const {
   if (size == 0) return true;
-  const auto allocation = find(address);
-  return allocation != nullptr && size <= allocation->size - (address - allocation->begin);
+  const std::shared_lock guard(lock_);
+  auto at = ranges_.upper_bound(address);
+  if (at == ranges_.begin()) return false;
+  --at;
+  for (std::uint64_t left = size; at != ranges_.end() && at->second->allows(use); ++at) {
+    const Allocation& allocation = *at->second;
+    const std::uint64_t offset = address - allocation.begin;
+    if (offset >= allocation.size) return false;  // a gap, or no memory at all
+    if (left <= allocation.size - offset) return true;
+    if (allocation.kind != MemoryKind::ranged) return false;
+    left -= allocation.size - offset;
+    address = allocation.begin + allocation.size;
+    const auto next = std::next(at);
+    if (next == ranges_.end() || next->first != address || next->second->kind != MemoryKind::ranged)
+      return false;
+  }
+  return false;
 }
 
 std::shared_ptr<Allocation> MemoryTable::mapped(const Allocation& registered, CUcontext context) const {

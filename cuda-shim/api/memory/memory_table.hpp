@@ -20,12 +20,16 @@
 namespace fairgv::cuda {
 
 /// mapped: what kernels of a context have of registered memory, where they cannot use the program's own.
+/// ranged: physical memory at reserved addresses (virtual/virtual_memory.hpp).
 /// opened: another process' memory (opened.hpp).
-enum class MemoryKind { device, managed, pooled, host, registered, mapped, variable, graph, opened };
+enum class MemoryKind { device, managed, pooled, host, registered, mapped, variable, graph, ranged, opened };
 
 /// The holder of memory of a graph's allocation node (graph/graph_memory.hpp): the graph alone; the program,
 /// too, since a launch; the program alone, since the graph is gone; nobody.
 enum class GraphHold { none, idle, live, orphan };
+
+/// What a command does with memory.
+enum class Use { read, write };
 
 /// A request for memory.
 struct MemoryWish {
@@ -49,8 +53,11 @@ struct Allocation {
   /// The device's address of the begin. 0: registered memory (memory/mapped.hpp).
   std::uint64_t begin_on_device = 0;
   std::uint64_t program_begin = 0;  // of mapped memory: the begin of the registered memory
+  std::uint64_t range_begin = 0;    // of ranged memory: the reserved range around it
+  std::uint64_t range_size = 0;
+  std::uint64_t physical = 0;  // of ranged memory: the handle of what is mapped
   CUdevice device = 0;
-  CUcontext context = nullptr;       // a name only, never followed
+  CUcontext context = nullptr;       // a name only, never followed; ranged memory has none
   CUmemoryPool pool = nullptr;       // of pooled memory: the same
   std::unique_ptr<Storage> storage;  // null: not ours: registered memory, variables
   std::uint64_t charged = 0;         // bytes in the table's books
@@ -63,6 +70,8 @@ struct Allocation {
 
   /// Of variables: the program may touch them (__managed__). Relaxed: it is only reported.
   std::atomic<bool> host_sees_it{false};
+  /// Of ranged memory: what its device may do there. Relaxed: a program orders its calls itself.
+  std::atomic<CUmemAccess_flags> access{CU_MEM_ACCESS_FLAGS_PROT_NONE};
 
   /// Memory of programs and kernels alike, at one address.
   bool is_managed() const {
@@ -70,6 +79,12 @@ struct Allocation {
   }
   bool is_host() const {
     return kind == MemoryKind::host || kind == MemoryKind::registered || kind == MemoryKind::mapped;
+  }
+  bool allows(Use use) const {
+    if (kind != MemoryKind::ranged) return true;
+    const CUmemAccess_flags needed =
+        use == Use::write ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_READ;
+    return (access.load(std::memory_order_relaxed) & needed) == needed;
   }
 };
 
@@ -99,8 +114,14 @@ class MemoryTable {
   std::shared_ptr<Allocation> enter_mapped(const Allocation& registered,
                                            const std::shared_ptr<Allocation>& mapped);
 
-  /// True: [address, address + size) lies in one allocation. An empty range lies anywhere.
-  bool covers(std::uint64_t address, std::uint64_t size) const;
+  /// True: [address, address + size) lies in one allocation, or in mappings that adjoin each other and allow
+  /// the use. An empty range lies anywhere.
+  bool covers(std::uint64_t address, std::uint64_t size, Use use = Use::read) const;
+  /// The same for a range that begins in this allocation.
+  bool covers(const Allocation& first, std::uint64_t address, std::uint64_t size, Use use = Use::read) const {
+    if (first.kind != MemoryKind::ranged) return size <= first.size - (address - first.begin);
+    return covers(address, size, use);
+  }
 
   /// The memory is freed with the allocation's last share. With registered memory goes what is mapped of it.
   void remove(const Allocation& allocation);

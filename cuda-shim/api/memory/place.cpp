@@ -60,7 +60,7 @@ void move_bytes(const Place& to, const Place& from, const Extent& extent) {
 
 CUresult device_place(const Driver& driver, CUdeviceptr address, std::size_t size, Place& place) {
   const auto allocation = driver.memory.find(address);
-  if (!allocation || size > allocation->size - (address - allocation->begin)) return CUDA_ERROR_INVALID_VALUE;
+  if (!allocation || !driver.memory.covers(*allocation, address, size)) return CUDA_ERROR_INVALID_VALUE;
   place.address = address;
   place.side = side_of(allocation.get());
   place.allocation = allocation;
@@ -70,7 +70,7 @@ CUresult device_place(const Driver& driver, CUdeviceptr address, std::size_t siz
 CUresult any_place(const Driver& driver, CUdeviceptr address, std::size_t size, Place& place) {
   if (address == 0) return CUDA_ERROR_INVALID_VALUE;
   const auto allocation = driver.memory.find(address);
-  if (allocation && size > allocation->size - (address - allocation->begin)) {
+  if (allocation && !driver.memory.covers(*allocation, address, size)) {
     // A registered range has its given end; the program's memory may extend beyond it.
     if (allocation->kind != MemoryKind::registered) return CUDA_ERROR_INVALID_VALUE;
   }
@@ -78,6 +78,15 @@ CUresult any_place(const Driver& driver, CUdeviceptr address, std::size_t size, 
   place.side = side_of(allocation.get());
   place.allocation = allocation;
   return CUDA_SUCCESS;
+}
+
+CUresult check_target(const Driver& driver, const Place& to, const Extent& extent) {
+  if (!to.allocation) return CUDA_SUCCESS;
+  if (is_read_only(*to.allocation)) return CUDA_ERROR_INVALID_VALUE;
+  if (to.allocation->kind != MemoryKind::ranged) return CUDA_SUCCESS;
+  const auto size = span_of(extent, to.pitch, to.slice);
+  return size && driver.memory.covers(to.address, *size, Use::write) ? CUDA_SUCCESS
+                                                                     : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult host_place(const Driver& driver, const void* pointer, std::size_t size, Place& place) {
@@ -181,7 +190,7 @@ CUresult find_filled(const Driver& driver, const Fill& fill, std::shared_ptr<All
   const auto size = span_of({width, fill.rows, 1}, fill.pitch, 0);
   if (!size) return CUDA_ERROR_INVALID_VALUE;
   allocation = driver.memory.find(fill.address);
-  const bool covers = allocation && *size <= allocation->size - (fill.address - allocation->begin);
+  const bool covers = allocation && driver.memory.covers(*allocation, fill.address, *size, Use::write);
   return covers && !is_read_only(*allocation) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -55,6 +55,7 @@ CUresult read_write(const Driver& driver, CUdevice device, const CUstreamBatchMe
   command.test.value = is_long ? operation.writeValue.value64 : operation.writeValue.value;
   const CUresult code =
       find_word(driver, device, operation.writeValue.address, is_long ? 8 : 4, command.word);
+  if (code == CUDA_SUCCESS && !command.word.allocation->allows(Use::write)) return CUDA_ERROR_INVALID_VALUE;
   if (code == CUDA_SUCCESS) commands.push_back(std::move(command));
   return code;
 }

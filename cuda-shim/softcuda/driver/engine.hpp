@@ -10,6 +10,7 @@
 
 #include "cuda-shim/api/cuda.hpp"
 #include "cuda-shim/api/engine.hpp"
+#include "cuda-shim/softcuda/driver/device/host_address_space.hpp"
 #include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
 #include "cuda-shim/softcuda/driver/ipc/exports.hpp"
 #include "cuda-shim/softcuda/driver/launch/launch_frame.hpp"
@@ -48,6 +49,7 @@ class Engine final : public cuda::Engine {
 
   CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation) override;
   MemorySharing& memory_sharing() override { return exports_; }
+  AddressSpace* address_space() override { return &address_space_; }
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
@@ -66,6 +68,7 @@ class Engine final : public cuda::Engine {
   const std::vector<DeviceDescription> descriptions_;
   Commands commands_{*this};
   Exports exports_{*this};
+  HostAddressSpace address_space_;
 };
 
 /// One line on stderr, if FAIRGV_SOFTCUDA_VERBOSE is set.

@@ -74,6 +74,8 @@ wire::cuda::DeviceFacts facts_of(const Functions& driver, CUdevice device) {
       facts.attributes[static_cast<std::size_t>(i)] = value;
     }
   }
+  if (!has_virtual_memory(driver))
+    facts.attributes[CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED] = 0;
   return facts;
 }
 
@@ -92,6 +94,13 @@ std::uint64_t speed_of(const Device& device) {
 std::int32_t Device::attribute(CUdevice_attribute which) const {
   const auto at = static_cast<std::size_t>(which);
   return at < facts.attributes.size() ? facts.attributes[at] : 0;
+}
+
+bool has_virtual_memory(const Functions& functions) {
+  return functions.cuMemAddressReserve != nullptr && functions.cuMemAddressFree != nullptr &&
+         functions.cuMemGetAllocationGranularity != nullptr && functions.cuMemCreate != nullptr &&
+         functions.cuMemRelease != nullptr && functions.cuMemMap != nullptr &&
+         functions.cuMemUnmap != nullptr && functions.cuMemSetAccess != nullptr;
 }
 
 std::string describe(const Functions& functions, CUresult code) {

@@ -72,6 +72,9 @@ class Driver {
   std::vector<session::DeviceDescription> more_devices_;
 };
 
+/// Whether the driver has the functions of virtual memory management.
+bool has_virtual_memory(const Functions& functions);
+
 /// The meaning of `code`, in the driver's words.
 std::string describe(const Functions& functions, CUresult code);
 

@@ -19,6 +19,7 @@
 #include "runtime/vgpu/backend/back_end.hpp"
 #include "runtime/vgpu/backend/object_table.hpp"
 #include "runtime/vgpu/backend/slow_lane.hpp"
+#include "runtime/vgpu/cuda/address_ranges.hpp"
 #include "runtime/vgpu/cuda/allocations.hpp"
 #include "runtime/vgpu/cuda/commands.hpp"
 #include "runtime/vgpu/cuda/end_watcher.hpp"
@@ -90,6 +91,16 @@ class Handlers final : public CallHandler {
   Result<wire::cuda::CodeReply> handle(const wire::cuda::CreateArray& call);
   Result<void> handle(const wire::AwaitMemory& call) { return memory_waits_.await(loop(), call); }
 
+  // calls/ranges.cpp
+  Result<wire::cuda::GranularityReply> handle(const wire::cuda::GetGranularity& call);
+  Result<wire::cuda::RangeReply> handle(const wire::cuda::ReserveRange& call);
+  Result<wire::cuda::CodeReply> handle(const wire::cuda::FreeRange& call);
+  Result<wire::cuda::PhysicalReply> handle(const wire::cuda::CreatePhysical& call);
+  Result<void> handle(const wire::cuda::ReleasePhysical& call);
+  Result<wire::cuda::CodeReply> handle(const wire::cuda::MapPhysical& call);
+  Result<wire::cuda::CodeReply> handle(const wire::cuda::UnmapRange& call);
+  Result<wire::cuda::CodeReply> handle(const wire::cuda::SetAccess& call);
+
   // calls/texture.cpp
   Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateTexture& call);
   Result<wire::cuda::TextureReply> handle(const wire::cuda::CreateSurface& call);
@@ -126,6 +137,7 @@ class Handlers final : public CallHandler {
  private:
   const Functions& functions() const { return driver_.functions(); }
   std::vector<const Device*> devices() const;
+  Result<const Device*> device_at(std::uint32_t ordinal) const;
   /// A call's stream, ready for a command.
   Result<std::shared_ptr<Stream>> stream(wire::ObjectId id) const { return objects_.get<Stream>(id); }
   /// Queues a node of the stream's lane, where the default stream's order wants it.
@@ -145,7 +157,10 @@ class Handlers final : public CallHandler {
   Result<std::byte*> arena(std::uint64_t offset, std::uint64_t bytes) const;
 
   /// Charges an object or an allocation before the driver is asked for it. Nothing: it may not be made.
-  Result<std::optional<MemoryCharge>> charge(const Context& context, std::uint64_t bytes);
+  Result<std::optional<MemoryCharge>> charge(const Device& device, std::uint64_t bytes);
+  Result<std::optional<MemoryCharge>> charge(const Context& context, std::uint64_t bytes) {
+    return charge(context.device, bytes);
+  }
 
   const Driver& driver_;
   const ring::Segment& segment_;
@@ -156,6 +171,7 @@ class Handlers final : public CallHandler {
   std::map<CUdevice, std::weak_ptr<Context>> primary_contexts_;
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>(functions());
   std::map<std::uint64_t, std::shared_ptr<Context>> pinned_;  // by offset in the arena
+  AddressRanges ranges_{functions(), settings_.object_limit};
   ObjectTable<Object> objects_;
   MemoryWaits memory_waits_;  // ends first: what objects release then is nobody's to wait for
   WordWatcher words_{functions(), executor_, late_errors_};

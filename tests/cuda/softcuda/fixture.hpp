@@ -20,6 +20,7 @@ std::string file_path(const std::string& name);
 std::string file_bytes(const std::string& name);
 
 #define EXPECT_CODE(expected, call) EXPECT_EQ(code_name(expected), code_name(call)) << #call
+#define ASSERT_CODE(expected, call) ASSERT_EQ(code_name(expected), code_name(call)) << #call
 #define EXPECT_OK(call) EXPECT_CODE(CUDA_SUCCESS, call)
 #define ASSERT_OK(call) ASSERT_EQ(code_name(CUDA_SUCCESS), code_name(call)) << #call
 

@@ -136,6 +136,7 @@ TEST(WireCalls, EveryCallOfCudaHasASenderInItsFrontEnd) {
   each_call(cuda::MemoryCalls{}, check);
   each_call(cuda::WordCalls{}, check);
   each_call(cuda::IpcCalls{}, check);
+  each_call(cuda::RangeCalls{}, check);
 }
 
 TEST(WireCalls, EveryNoticeHasASenderInTheWorkerAndAHandlerInTheFrontEnd) {

@@ -36,16 +36,16 @@ std::uint64_t array_bytes(const wire::cuda::CreateArray& call) {
 
 }  // namespace
 
-Result<std::optional<MemoryCharge>> Handlers::charge(const Context& context, std::uint64_t bytes) {
+Result<std::optional<MemoryCharge>> Handlers::charge(const Device& device, std::uint64_t bytes) {
   if (settings_.memory == nullptr) return std::optional<MemoryCharge>(MemoryCharge());
   MemoryAccount& memory = *settings_.memory;
-  const std::uint64_t device = std::uint64_t{1} << context.device.facts.device;
+  const std::uint64_t bit = std::uint64_t{1} << device.facts.device;
   const std::uint64_t released = memory.released();
-  auto charged = memory.charge(device, bytes, false);
+  auto charged = memory.charge(bit, bytes, false);
   if (!charged || charged.value()) return charged;
   // Frees that have ended may only have to be looked at to be done.
   loop().pump();
-  return memory.released() != released ? memory.charge(device, bytes, false) : std::move(charged);
+  return memory.released() != released ? memory.charge(bit, bytes, false) : std::move(charged);
 }
 
 Result<wire::cuda::AllocationReply> Handlers::handle(const wire::cuda::AllocateMemory& call) {
