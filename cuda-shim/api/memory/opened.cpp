@@ -27,7 +27,8 @@ CUresult OpenedMemory::open(Driver& driver, Context& context, const CUipcMemHand
   made->kind = MemoryKind::opened;
   made->context = context.handle();
   made->device = context.device();
-  if (const CUresult code = driver.engine.memory_sharing().open_exported(context, handle, *made); code != CUDA_SUCCESS)
+  if (const CUresult code = driver.engine.memory_sharing().open_exported(context, handle, *made);
+      code != CUDA_SUCCESS)
     return code;
   driver.memory.add(made);
   opened_.push_back({handle, made});

@@ -55,8 +55,8 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// A process that shows the ticket gets the text and a copy of the descriptor, which may be none. An Error: the
-  /// system has no random numbers.
+  /// A process that shows the ticket gets the text and a copy of the descriptor, which may be none. An Error:
+  /// the system has no random numbers.
   Result<Ticket> offer(std::string text, UniqueFd file);
   /// Nobody gets it any more.
   void withdraw(const Ticket& ticket);

@@ -144,7 +144,8 @@ TEST_F(ExchangeTest, AnotherUserGetsNothing) {
   constexpr uid_t kNobody = 65534;
   ASSERT_EQ(0, ::chown(folder().c_str(), kNobody, kNobody));
   ASSERT_EQ(0, ::chmod(folder().parent_path().c_str(), 0711));
-  for (const auto& socket : fs::directory_iterator(folder())) ASSERT_EQ(0, ::chmod(socket.path().c_str(), 0777));
+  for (const auto& socket : fs::directory_iterator(folder()))
+    ASSERT_EQ(0, ::chmod(socket.path().c_str(), 0777));
   const auto take = [&](uid_t user) {
     return in_child([&] {
       if (::setuid(user) != 0) return 2;

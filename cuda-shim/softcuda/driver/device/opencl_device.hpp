@@ -54,8 +54,8 @@ class DeviceMemory {
   std::byte* data() const { return begin_; }
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(begin_); }
 
-  /// Puts a memory file with the same `used` bytes in the place of its pages, so that other processes can have
-  /// them. The file's size is sealed. Nobody may write meanwhile. Once only.
+  /// Puts a memory file with the same `used` bytes in the place of its pages, so that other processes can
+  /// have them. The file's size is sealed. Nobody may write meanwhile. Once only.
   Result<UniqueFd> share(std::size_t used);
 
  private:

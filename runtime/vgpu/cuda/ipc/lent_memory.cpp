@@ -28,7 +28,8 @@ CUresult LentMemory::lend(std::uint64_t address, wire::cuda::IpcHandle& handle) 
   auto found = lent_.find(address);
   if (found == lent_.end()) {
     CUipcMemHandle of_driver{};
-    if (const CUresult code = driver_.cuIpcGetMemHandle(&of_driver, address); code != CUDA_SUCCESS) return code;
+    if (const CUresult code = driver_.cuIpcGetMemHandle(&of_driver, address); code != CUDA_SUCCESS)
+      return code;
     if (!exchange_) {
       auto opened = Exchange::open(Exchange::folder_of_environment(),
                                    [this] { let_go_.store(true, std::memory_order_release); });
