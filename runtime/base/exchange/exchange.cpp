@@ -53,7 +53,7 @@ std::string path_in(const UniqueFd& folder, const std::string& name) {
   return "/proc/self/fd/" + std::to_string(folder.get()) + "/" + name;
 }
 
-sockaddr_un address_of(const std::string& path) {
+sockaddr_un exchange_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
@@ -84,7 +84,7 @@ Result<UniqueFd> connect_in(const UniqueFd& folder, const std::string& name, int
   if (!socket) return system_error("cannot make a socket");
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
-  const sockaddr_un address = address_of(path_in(folder, name));
+  const sockaddr_un address = exchange_address(path_in(folder, name));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     code = errno;
     return system_error("cannot connect");
@@ -118,7 +118,7 @@ Result<UniqueFd> listen_in(const UniqueFd& folder, const std::string& name) {
   UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_error("cannot make a socket");
   const std::string unfinished = kUnfinished + name;
-  const sockaddr_un address = address_of(path_in(folder, unfinished));
+  const sockaddr_un address = exchange_address(path_in(folder, unfinished));
   constexpr int kBacklog = 64;
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return system_error("cannot make a socket in a folder of caches");

@@ -25,7 +25,7 @@ struct Handle {
   std::array<char, 24> unused{};
 };
 static_assert(sizeof(Handle) == sizeof(CUipcMemHandle));
-constexpr std::array<char, 8> kMagic{'F', 'G', 'V', 's', 'o', 'f', 't', '1'};
+constexpr std::array<char, 8> kHandleMagic{'F', 'G', 'V', 's', 'o', 'f', 't', '1'};
 
 /// Another process' memory, at an address of this one.
 class BorrowedMemory final : public Storage {
@@ -82,13 +82,13 @@ CUresult Exports::export_memory(const Allocation& allocation, CUipcMemHandle& ha
     memory.lend(through, offered.value());
     ticket = offered.value();
   }
-  handle = std::bit_cast<CUipcMemHandle>(Handle{kMagic, *ticket, {}});
+  handle = std::bit_cast<CUipcMemHandle>(Handle{kHandleMagic, *ticket, {}});
   return CUDA_SUCCESS;
 }
 
 CUresult Exports::open_exported(Context&, const CUipcMemHandle& handle, Allocation& opened) {
   const auto asked = std::bit_cast<Handle>(handle);
-  if (asked.magic != kMagic) return CUDA_ERROR_INVALID_HANDLE;
+  if (asked.magic != kHandleMagic) return CUDA_ERROR_INVALID_HANDLE;
   {
     const std::lock_guard guard(lock_);
     if (exchange_ && exchange_->is_own(asked.ticket)) return CUDA_ERROR_INVALID_CONTEXT;

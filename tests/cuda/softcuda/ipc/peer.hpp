@@ -1,6 +1,7 @@
 // Another process with the driver in it, or another tenant (peer_program.cpp).
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
