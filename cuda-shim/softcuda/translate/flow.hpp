@@ -31,8 +31,8 @@ class Flow {
   /// it depends on the thread, and no thread can have left before. Conservative.
   bool barriers_are_uniform() const;
 
-  /// Bytes that live_after() and most_registers() need. A kernel that was crafted to use up memory needs far more than any real
-  /// kernel.
+  /// Bytes that live_after() and most_registers() need. A kernel that was crafted to use up memory needs far
+  /// more than any real kernel.
   std::uint64_t liveness_bytes() const { return 3 * (exit_ + 1) * (kernel_.registers.size() / 8 + 1); }
   /// For every instruction index in `points`: the registers whose values are needed after the instruction,
   /// without the registers that it writes.
