@@ -10,7 +10,7 @@ namespace fairgv::cuda::remote {
 namespace {
 
 /// How many ranges are given up, because this program has memory of its own there, before a request fails.
-constexpr std::size_t kMostUnusable = 32;
+constexpr std::size_t kMostRefusals = 32;
 
 /// Physical memory of the worker's, by its number.
 class PhysicalStorage final : public Storage {
@@ -39,7 +39,7 @@ CUresult WorkerAddressSpace::ask(const Call& call) {
 
 CUresult WorkerAddressSpace::granularity(CUdevice device, CUmemAllocationGranularity_flags which,
                                          std::uint64_t& bytes) {
-  const std::uint64_t key = static_cast<std::uint64_t>(device) * 2 + which;
+  const std::uint64_t key = static_cast<std::uint64_t>(device) * 2 + static_cast<std::uint64_t>(which);
   if (const auto known = granularity_.find(key); known != granularity_.end()) {
     bytes = known->second;
     return CUDA_SUCCESS;
@@ -58,7 +58,7 @@ CUresult WorkerAddressSpace::reserve(const RangeWish& wish, std::uint64_t& addre
   std::vector<Range> unusable;
   std::optional<Reservation> reservation;
   CUresult code = CUDA_SUCCESS;
-  while (!reservation && unusable.size() < kMostUnusable) {
+  while (!reservation && unusable.size() < kMostRefusals) {
     // A hint at addresses that turned out to be the program's is of no use.
     const std::uint64_t wanted = unusable.empty() ? wish.address : 0;
     const auto reply = engine_.connection.call(wire::cuda::ReserveRange{wish.size, wish.alignment, wanted});
