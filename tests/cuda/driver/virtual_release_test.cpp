@@ -18,10 +18,20 @@ class VirtualRelease : public Virtual {
     std::size_t total = 0;
     ASSERT_OK(cuMemGetInfo(&free, &total));
     ASSERT_EQ(total, kLimit) << "this test runs with FAIRGV_MEM=256MiB";
+    before_ = free;  // without the module's
   }
   CUresult try_create(std::size_t bytes, CUmemGenericAllocationHandle& handle) {
     return cuMemCreate(&handle, bytes / piece_ * piece_, &properties_, 0);
   }
+  /// The daemon hears of a process' end a moment later than the program that waits for it.
+  CUresult create_after_an_end(std::size_t bytes, CUmemGenericAllocationHandle& handle) {
+    CUresult code = try_create(bytes, handle);
+    for (int time = 0; time < 100'000 && code == CUDA_ERROR_OUT_OF_MEMORY; ++time)
+      code = try_create(bytes, handle);
+    return code;
+  }
+
+  std::size_t before_ = 0;
 };
 
 TEST_F(VirtualRelease, AQuotaHoldsForPhysicalMemory) {
@@ -45,7 +55,7 @@ TEST_F(VirtualRelease, AQuotaHoldsForPhysicalMemory) {
   ASSERT_OK(cuMemAlloc(&more, kLimit / 2));
   EXPECT_OK(cuMemFree(more));
   EXPECT_OK(cuMemFree(plain));
-  EXPECT_EQ(kLimit, free_memory());
+  EXPECT_EQ(before_, free_memory());
   EXPECT_OK(cuMemAddressFree(range, 4096 * piece_));
 }
 
@@ -60,13 +70,13 @@ TEST_F(VirtualRelease, MemoryIsGivenBackAtOnceManyTimes) {
     ASSERT_OK(first_handle ? cuMemRelease(handle) : unmap(range, kLimit * 3 / 4 / piece_));
     ASSERT_OK(first_handle ? unmap(range, kLimit * 3 / 4 / piece_) : cuMemRelease(handle));
   }
-  EXPECT_EQ(kLimit, free_memory());
+  EXPECT_EQ(before_, free_memory());
   EXPECT_OK(cuMemAddressFree(range, kLimit / piece_ * piece_));
 }
 
 TEST_F(VirtualRelease, EndsWithMappings) {
   CUmemGenericAllocationHandle handle = 0;
-  ASSERT_OK(try_create(kLimit * 3 / 4, handle));
+  ASSERT_OK(create_after_an_end(kLimit * 3 / 4, handle));
   const CUdeviceptr range = reserve(kLimit / piece_);
   ASSERT_OK(map(range, kLimit * 3 / 4 / piece_, handle));
   ASSERT_OK(allow(range, kLimit * 3 / 4 / piece_));
@@ -83,6 +93,6 @@ TEST_F(VirtualRelease, AProcessThatEndsGivesEverythingBack) {
     EXPECT_EQ(0, std::system(program.c_str())) << "process " << time;
   }
   CUmemGenericAllocationHandle handle = 0;
-  EXPECT_OK(try_create(kLimit * 3 / 4, handle));
+  EXPECT_OK(create_after_an_end(kLimit * 3 / 4, handle));
   EXPECT_OK(cuMemRelease(handle));
 }
