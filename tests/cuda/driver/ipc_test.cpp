@@ -35,8 +35,6 @@ class IpcRelease : public WithContext {
   Peer peer_;
 };
 
-}  // namespace
-
 TEST_F(IpcRelease, TheOpenerPaysNothing) {
   CUdeviceptr more = 0;
   EXPECT_OK(cuMemAlloc(&more, 64 * kMiB));
@@ -60,3 +58,5 @@ TEST_F(IpcRelease, TheMakerPaysUntilTheOpenerDies) {
   EXPECT_EQ(SIGKILL, WTERMSIG(peer_.end(SIGKILL)));
   wait_until_it_is_back();
 }
+
+}  // namespace

@@ -22,8 +22,6 @@ class SoftCudaIpcEvent : public WithContext {
   CUstream stream_ = nullptr;
 };
 
-}  // namespace
-
 TEST_F(SoftCudaIpcEvent, AStreamWaitsForTheRecordOfAnotherProcess) {
   Peer peer;
   EXPECT_DONE(peer.ask("open-event " + text_of(handle_)));
@@ -159,3 +157,5 @@ TEST_F(SoftCudaIpcEvent, WrongHandlesAndFlagsAreRefused) {
   float time = 0;
   EXPECT_CODE(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&time, opened, opened));
 }
+
+}  // namespace

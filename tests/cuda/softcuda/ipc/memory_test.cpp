@@ -29,8 +29,6 @@ class SoftCudaIpc : public WithModule {
   }
 };
 
-}  // namespace
-
 TEST_F(SoftCudaIpc, BothProcessesSeeWhatKernelsWrite) {
   constexpr int kCount = 1001;  // not whole pages
   const CUdeviceptr memory = allocate(kCount * sizeof(unsigned));
@@ -243,3 +241,5 @@ TEST_F(SoftCudaIpc, AnOpenersDeathIsNothingToTheMaker) {
   EXPECT_EQ(std::vector<unsigned>(1024, 4), download<unsigned>(memory, 1024));
   EXPECT_OK(cuMemFree(memory));
 }
+
+}  // namespace
