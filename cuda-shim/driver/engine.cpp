@@ -92,8 +92,8 @@ CUresult Engine::make_group(CUcontext owner, CUdevice device, bool primary, unsi
                             std::shared_ptr<cuda::StreamGroup>& group) {
   if (const CUresult fault = connection.fault(); fault != CUDA_SUCCESS) return fault;
   const wire::ObjectId id = connection.session().new_object();
-  const auto reply =
-      connection.call(wire::cuda::CreateContext{id, workers_ordinal(device), primary ? 1U : 0U, flags});
+  const auto reply = connection.call(
+      wire::cuda::CreateContext{id, ordinals_[static_cast<std::size_t>(device)], primary ? 1U : 0U, flags});
   if (!reply) return connection.fault();
   // A refused id names nothing, and is lost: refusals of contexts are few.
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);

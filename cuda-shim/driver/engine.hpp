@@ -76,8 +76,6 @@ class Engine final : public cuda::Engine {
   MemorySharing& memory_sharing() override { return sharing_; }
   CUresult map_registered(Context& context, const Allocation& registered, Allocation& mapped) override;
   AddressSpace* address_space() override { return &address_space_; }
-  /// The device's place among those that the worker has for this program.
-  std::uint32_t workers_ordinal(CUdevice device) const { return ordinals_[static_cast<std::size_t>(device)]; }
 
   std::shared_ptr<cuda::Image> load_image(const void* image, std::optional<std::uint64_t> size,
                                           const JitOptions& options, CUresult& code, LoadLog& log) override;
@@ -100,7 +98,7 @@ class Engine final : public cuda::Engine {
   StagingPool staging_;
   Scheduler scheduler_;
   Sharing sharing_{connection};
-  WorkerAddressSpace address_space_{*this};
+  WorkerAddressSpace address_space_{*this, ordinals_};
   const wire::cuda::DevicesReply devices_;
   const std::vector<std::uint32_t> ordinals_;  // the worker's, by the program's
   const std::vector<DeviceDescription> descriptions_;

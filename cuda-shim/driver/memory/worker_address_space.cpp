@@ -44,8 +44,7 @@ CUresult WorkerAddressSpace::granularity(CUdevice device, CUmemAllocationGranula
     bytes = known->second;
     return CUDA_SUCCESS;
   }
-  const auto reply =
-      engine_.connection.call(wire::cuda::GetGranularity{engine_.workers_ordinal(device), which});
+  const auto reply = engine_.connection.call(wire::cuda::GetGranularity{workers_ordinal(device), which});
   if (!reply) return engine_.connection.fault();
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
   bytes = reply->bytes;
@@ -87,7 +86,7 @@ CUresult WorkerAddressSpace::give_back(std::uint64_t address, std::uint64_t size
 CUresult WorkerAddressSpace::make_physical(CUdevice device, std::uint64_t size,
                                            std::unique_ptr<Storage>& memory) {
   const auto reply = engine_.ask_for_memory(device, size, [&] {
-    return engine_.connection.call(wire::cuda::CreatePhysical{engine_.workers_ordinal(device), size});
+    return engine_.connection.call(wire::cuda::CreatePhysical{workers_ordinal(device), size});
   });
   if (!reply) return engine_.connection.fault();
   if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
@@ -105,7 +104,7 @@ CUresult WorkerAddressSpace::unmap(std::uint64_t address, std::uint64_t size) {
 
 CUresult WorkerAddressSpace::set_access(std::uint64_t address, std::uint64_t size, CUdevice device,
                                         CUmemAccess_flags flags) {
-  return ask(wire::cuda::SetAccess{address, size, engine_.workers_ordinal(device), flags});
+  return ask(wire::cuda::SetAccess{address, size, workers_ordinal(device), flags});
 }
 
 }  // namespace fairgv::cuda::remote

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "cuda-shim/api/memory/virtual/address_space.hpp"
 #include "cuda-shim/driver/memory/reservation.hpp"
@@ -14,7 +15,9 @@ class Engine;
 
 class WorkerAddressSpace final : public AddressSpace {
  public:
-  explicit WorkerAddressSpace(Engine& engine) : engine_(engine) {}
+  /// `ordinals`: the devices' places among those that the worker has for this program. Both outlive this.
+  WorkerAddressSpace(Engine& engine, const std::vector<std::uint32_t>& ordinals)
+      : engine_(engine), ordinals_(ordinals) {}
 
   CUresult granularity(CUdevice device, CUmemAllocationGranularity_flags which,
                        std::uint64_t& bytes) override;
@@ -31,7 +34,10 @@ class WorkerAddressSpace final : public AddressSpace {
   template <class Call>
   CUresult ask(const Call& call);
 
+  std::uint32_t workers_ordinal(CUdevice device) const { return ordinals_[static_cast<std::size_t>(device)]; }
+
   Engine& engine_;
+  const std::vector<std::uint32_t>& ordinals_;
   std::unordered_map<std::uint64_t, Reservation> reserved_;       // by address
   std::unordered_map<std::uint64_t, std::uint64_t> granularity_;  // by device and flag: it never changes
 };

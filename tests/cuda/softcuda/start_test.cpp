@@ -82,8 +82,9 @@ TEST(SoftCudaSymbols, AreFoundByNameVersionAndDefaultStream) {
 }
 
 TEST(SoftCudaSymbols, WhatIsNotServedSaysSo) {
-  CUmemGenericAllocationHandle memory = 0;
-  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuMemRelease(memory));
+  CUmemGenericAllocationHandle multicast = 0;
+  const CUmulticastObjectProp properties{};
+  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuMulticastCreate(&multicast, &properties));
   const void* table = nullptr;
   const CUuuid id{};
   EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGetExportTable(&table, &id));
