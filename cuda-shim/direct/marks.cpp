@@ -6,6 +6,11 @@
 
 namespace fairgv::cuda::direct {
 
+std::mutex& captures_begin() {
+  static constinit std::mutex lock;
+  return lock;
+}
+
 InContext::InContext(CUcontext context) {
   pushed_ = FAIRGV_DRIVER(cuCtxPushCurrent_v2)(context) == CUDA_SUCCESS;
   if (pushed_) FAIRGV_DRIVER(cuThreadExchangeStreamCaptureMode)(&mode_);
@@ -21,6 +26,7 @@ InContext::~InContext() {
 Mark MarkPool::put(const StreamUse& use) {
   const InContext in(use.context);
   if (!in.ok()) return {};
+  const std::lock_guard none_begins(captures_begin());
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUresult told = FAIRGV_DRIVER(cuStreamIsCapturing)(use.stream, &capture);
   // An event in a captured stream would become part of the program's graph.

@@ -4,6 +4,7 @@
 // Externally synchronised: a gate's lock.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "cuda-shim/direct/cuda.hpp"
@@ -37,6 +38,10 @@ class InContext {
   bool pushed_ = false;
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
+
+/// Held while a capture begins, and while a mark is put behind a look whether its stream is captured: a mark
+/// that another thread's capture takes in would end that capture when it is asked for.
+std::mutex& captures_begin();
 
 /// Events to use again, since making one takes longer than recording it.
 class MarkPool {

@@ -6,6 +6,7 @@
 #include "cuda-shim/direct/gates/gates.hpp"
 #include "cuda-shim/direct/gates/pass.hpp"
 #include "cuda-shim/direct/gates/stream_of.hpp"
+#include "cuda-shim/direct/marks.hpp"
 
 namespace fairgv::cuda::direct {
 namespace {
@@ -75,6 +76,7 @@ struct BeginCapture<kSymbol, CUresult(Arguments...)> {
     Tenancy* const tenancy = Tenancy::current();
     // Before it begins: from then on this thread's commands in the stream are none.
     if (tenancy != nullptr) tenancy->captures.fetch_add(1, std::memory_order_relaxed);
+    const std::lock_guard no_mark_is_put(captures_begin());
     const CUresult code = call_driver(kSymbol, arguments...);
     if (tenancy != nullptr && code != CUDA_SUCCESS) tenancy->captures.fetch_sub(1, std::memory_order_relaxed);
     return code;
