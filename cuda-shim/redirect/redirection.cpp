@@ -41,7 +41,7 @@ void say_stripped(const std::string& name) {
   say(name +
       " has NVIDIA's runtime linked into it and no symbols, so that its CUDA calls will fail with error "
       "801: " +
-      kRemedy + ", or do not strip it");
+      kRemedy + ", do not strip it, or run the program in direct mode (fairgv run --direct)");
 }
 
 std::string listed(const std::vector<std::string_view>& names) {

@@ -89,6 +89,7 @@ TEST_F(StaticProgram, WithoutSymbolsIsToldSoInOneLine) {
   EXPECT_TRUE(ran.output.starts_with("fairgv: " + kPrograms + "numbers_stripped has NVIDIA's runtime"))
       << ran.output;
   EXPECT_NE(ran.output.find("-cudart shared"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("fairgv run --direct"), std::string::npos) << ran.output;
   EXPECT_EQ(ran.output.find("fairgv: ", 1), std::string::npos) << ran.output;
   auto quiet = on_driver({kPrograms + "numbers_stripped"});
   quiet.environment.emplace_back("FAIRGV_LOG", "off");
