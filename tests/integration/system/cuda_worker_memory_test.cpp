@@ -135,8 +135,15 @@ TEST_F(CudaWorker, GivesUpTheWaitsOfAStreamAndWhatIsBehindThem) {
 
 TEST_F(CudaWorker, AWaitEndsInAnErrorWhereTheDriverCannotReadTheWord) {
   const wire::ObjectId stream = make_stream(StreamKind::non_blocking);
-  client->send(WaitForWord{{stream, {}, {}}, Space::device, Comparison::equal, 64, 5, 4});
-  EXPECT_LT(finish(stream), 0);
+  // The marker is behind the wait before the wait has its turn: what comes later finds the stream empty.
+  const wire::EventId gate = client->events().acquire();
+  client->send(wire::CreateUserEvent{gate});
+  const wire::EventId waits[] = {gate};
+  client->send(WaitForWord{{stream, {}, waits}, Space::device, Comparison::equal, 64, 5, 4});
+  const wire::EventId end = client->events().acquire();
+  client->send(wire::EnqueueMarker{{stream, end, {}}});
+  client->send(wire::SetUserEventStatus{gate, session::kComplete});
+  EXPECT_LT(client->wait(end), 0);
   EXPECT_NE(client->late_error(), 0U);
 }
 
