@@ -28,7 +28,7 @@ enum class MemoryKind { device, managed, pooled, host, registered, mapped, varia
 /// too, since a launch; the program alone, since the graph is gone; nobody.
 enum class GraphHold { none, idle, live, orphan };
 
-/// What a command does with memory.
+/// A command reads memory, or writes it.
 enum class Use { read, write };
 
 /// A request for memory.
@@ -105,7 +105,7 @@ class MemoryTable {
   std::shared_ptr<Allocation> find(std::uint64_t address) const;
   /// The allocation that begins at the address. Null: there is none.
   std::shared_ptr<Allocation> find_begin(std::uint64_t address) const;
-  /// What kernels of the context have of registered memory. Null: nothing.
+  /// The part of registered memory that kernels of the context have. Null: none.
   std::shared_ptr<Allocation> mapped(const Allocation& registered, CUcontext context) const;
   /// Whether kernels of any context have something of registered memory.
   bool is_mapped(const Allocation& registered) const;

@@ -1,4 +1,4 @@
-// What an engine does to share memory among processes (CUDA Driver API, "Memory Management": cuIpc*).
+// An engine's part in sharing memory among processes (CUDA Driver API, "Memory Management": cuIpc*).
 #pragma once
 
 #include "cuda-shim/api/cuda.hpp"

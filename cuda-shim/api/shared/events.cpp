@@ -13,7 +13,7 @@
 
 namespace fairgv::cuda {
 
-/// What an event has beside its marker, if processes share it.
+/// The part of an event beside its marker, if processes share it.
 struct SharedPart {
   SharedPart(std::shared_ptr<EventPage> of_page, Socket of_maker)
       : page(std::move(of_page)), hold(std::move(of_maker)) {}

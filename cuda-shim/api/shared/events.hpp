@@ -17,7 +17,7 @@ class Driver;
 struct Event;
 class Stream;
 
-/// What this process has of shared events. Any thread may call.
+/// The events that this process shares with others. Any thread may call.
 class SharedEvents {
  public:
   CUresult make(CUcontext owner, unsigned flags, std::shared_ptr<Event>& event);

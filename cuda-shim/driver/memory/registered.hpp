@@ -36,8 +36,8 @@ class MirroredStorage final : public Storage {
   const std::unique_ptr<Storage> memory_;
 };
 
-/// What kernels of the stream's context have of registered memory. Null: nothing, or the memory is not
-/// registered.
+/// The memory that kernels of the stream's context have for registered memory. Null: none, or the memory is
+/// not registered.
 std::shared_ptr<Allocation> mapped_for(const cuda::Stream& stream, const Allocation* registered);
 
 /// Names a side of a copy by the worker's memory, if kernels of the stream's context have that side's

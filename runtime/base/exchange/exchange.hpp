@@ -33,7 +33,7 @@ struct Ticket {
   bool operator==(const Ticket&) const = default;
 };
 
-/// What a ticket was good for.
+/// An offer that a ticket has got.
 struct Taken {
   std::string text;
   UniqueFd file;  // may be none

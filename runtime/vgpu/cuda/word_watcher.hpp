@@ -31,7 +31,7 @@
 
 namespace fairgv::vgpu::cuda {
 
-/// What is waited for; everything has been checked.
+/// A word, and the test that it is to pass; everything has been checked.
 struct AwaitedWord {
   std::byte* in_arena = nullptr;  // null: memory of the device
   CUdeviceptr address = 0;

@@ -131,7 +131,7 @@ TEST_F(Registered, ReadOnlyMemoryIsReadAndNeverWritten) {
   }
   EXPECT_OK(cuMemHostUnregister(values));
   if (!is_tenant()) return;
-  // What nobody may write to cannot be kept up to date.
+  // Memory that nobody may write to cannot be kept up to date.
   ASSERT_OK(cuMemHostRegister(values, 64, 0));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuMemHostGetDevicePointer(&device, values, 0));
   EXPECT_OK(cuMemHostUnregister(values));

@@ -133,7 +133,7 @@ TEST_F(Virtual, MemoryOutlivesTheContextThatWasCurrent) {
 
 namespace {
 
-/// What a range should be like after calls: of each place, the mapping that it is in.
+/// The mappings that a range should have after calls: of each place, the one that it is in.
 class Model {
  public:
   static constexpr std::size_t kPlaces = 8;

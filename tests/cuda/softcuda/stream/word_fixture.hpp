@@ -30,7 +30,7 @@ class WithWords : public WithModule {
   void mark(CUstream stream, std::uint64_t& word, std::uint64_t value = 1) {
     EXPECT_OK(cuStreamWriteValue64(stream, address(&word), value, 0));
   }
-  /// All that was put into streams before, and can run, has run. What waits has been looked at.
+  /// All that was put into streams before, and can run, has run. The waits have been looked at.
   void others_go_on() {
     for (int time = 0; time < 3; ++time) {
       EXPECT_OK(cuMemsetD32Async(scratch(), 1, 1, other_));
