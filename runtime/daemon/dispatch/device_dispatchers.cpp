@@ -1,6 +1,7 @@
 #include "runtime/daemon/dispatch/device_dispatchers.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "sched/policies/registry.hpp"
@@ -49,7 +50,7 @@ Dispatcher& DeviceDispatchers::add(std::uint32_t hardware) {
   dues_.emplace_back();
   Dispatcher& added = dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slices.least));
   added.set_rules(turn_rules(rule));
-  added.log().turn_on(tracing_);
+  added.log().turn_on(tracing_, std::chrono::steady_clock::now);
   return added;
 }
 
@@ -61,7 +62,7 @@ void DeviceDispatchers::clear() {
 
 void DeviceDispatchers::trace(bool on) {
   tracing_ = on;
-  for (Dispatcher& dispatcher : dispatchers_) dispatcher.log().turn_on(on);
+  for (Dispatcher& dispatcher : dispatchers_) dispatcher.log().turn_on(on, std::chrono::steady_clock::now);
 }
 
 void DeviceDispatchers::add_session(const DispatchedSession& session, Time now) {

@@ -315,7 +315,7 @@ void Arbiter::end_turn(SessionPlace& place, State state, Time now) {
 }
 
 void Arbiter::forget_turn(Time now) {
-  log_.note(device_.turn->traced(now, true));
+  log_.note(device_.turn->traced(log_.time(now), true));
   device_.turn.reset();
   review_at_.reset();
 }
@@ -342,6 +342,7 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
   const bool endless = alone && !next.bounded;
   // Read before the grant: the worker may count on afterwards.
   const std::uint64_t commands = place.turn->commands.load(std::memory_order_relaxed);
+  const Time traced_from = log_.time(now);
   const Duration slice = endless || by_clock ? Duration(0) : next.slice;
   const std::uint32_t depth = next.depth == 0 && by_clock ? sched::kDriverQueue : next.depth;
   place.tell_company(device_.places.shared());
@@ -358,7 +359,7 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
                                                              .wanted = place.waiting_since,
                                                              .slice = slice,
                                                              .granted = now,
-                                                             .traced_from = now,
+                                                             .traced_from = traced_from,
                                                              .charged_until = now,
                                                              .promised = next.promised,
                                                              .in_flight = next.in_flight});

@@ -22,7 +22,7 @@ bool Arbiter::interrupt(const SessionPlace& newcomer, Time now) {
   }
   next.turn->slice = std::min(next.turn->slice, *longest);
   next.turn->bounded = true;
-  log_.note(device_.turn->traced(now, true));
+  log_.note(device_.turn->traced(log_.time(now), true));
   device_.interrupted.emplace(*std::exchange(device_.turn, std::nullopt), now);
   review_at_.reset();
   interrupter->interrupted(holder.tenant, now);
@@ -33,8 +33,9 @@ bool Arbiter::interrupt(const SessionPlace& newcomer, Time now) {
 
 /// The device is free again: the interrupted turn goes on.
 void Arbiter::go_on(Time now) {
+  const Time traced_from = log_.time(now);
   let_go(now);
-  device_.turn = std::exchange(device_.interrupted, std::nullopt)->resumed(now);
+  device_.turn = std::exchange(device_.interrupted, std::nullopt)->resumed(traced_from);
   SessionPlace& place = holding_place();
   if (auto* const interrupter = policy_->interrupter()) {
     interrupter->resumed(place.tenant, now);

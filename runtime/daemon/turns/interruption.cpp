@@ -18,10 +18,10 @@ void Interruption::let_go(const SessionPlace& place, Time now) {
   place.let_go(pause);
 }
 
-TurnInProgress Interruption::resumed(Time now) const {
+TurnInProgress Interruption::resumed(Time traced_from) const {
   TurnInProgress turn = turn_;
   turn.wanted = since_;
-  turn.traced_from = now;
+  turn.traced_from = traced_from;
   turn.logged = turn.charged;
   return turn;
 }

@@ -41,7 +41,7 @@ class Interruption {
   /// Lets the worker run again, and leaves the pause out of its turn. Once.
   void let_go(const SessionPlace& place, Time now);
   /// The turn, which goes on now; let_go() was called.
-  TurnInProgress resumed(Time now) const;
+  TurnInProgress resumed(Time traced_from) const;
   TurnBooks books() const;
 
  private:

@@ -65,7 +65,7 @@ TurnInProgress::Window TurnInProgress::end_expected() const {
 }
 
 TracedTurn TurnInProgress::traced(Time now, bool over) const {
-  return {place.session,    place.device, wanted, traced_from, now,
+  return {place.session,    place.device, wanted, traced_from, std::max(now, traced_from),
           charged - logged, slice,        over,   promised,    in_flight};
 }
 

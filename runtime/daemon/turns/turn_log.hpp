@@ -3,6 +3,7 @@
 // Pure logic; not thread-safe, the dispatcher owns it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -30,13 +31,19 @@ class TurnLog {
  public:
   static constexpr std::size_t kMost = 65'536;
 
-  /// Whether turns are remembered from now on, at most kMost until they are taken.
-  void turn_on(bool on) {
+  using Clock = sched::Time (*)();
+
+  /// Whether turns are remembered from now on, at most kMost until they are taken. `clock` is for time().
+  void turn_on(bool on, Clock clock = nullptr) {
     on_ = on;
+    clock_ = clock;
     turns_ = {};
     lost_ = 0;
   }
   bool is_on() const { return on_; }
+  /// When a turn began or ended. The dispatcher reads `now` once and then looks at all sessions: what it sees
+  /// may be younger, by a millisecond if the dispatcher had to wait for a processor.
+  sched::Time time(sched::Time now) const { return on_ && clock_ != nullptr ? std::max(now, clock_()) : now; }
   void note(const TracedTurn& turn) {
     if (!on_) return;
     if (turns_.size() < kMost) {
@@ -53,6 +60,7 @@ class TurnLog {
 
  private:
   bool on_ = false;
+  Clock clock_ = nullptr;
   std::vector<TracedTurn> turns_;
   std::uint64_t lost_ = 0;
 };

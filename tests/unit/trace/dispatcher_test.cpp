@@ -49,6 +49,28 @@ TEST_F(TracedTurns, SayWhenTheyWereWantedGrantedAndOver) {
   EXPECT_FALSE(turns[1].over);
 }
 
+/// The dispatcher has read the clock, and a worker gives its turn back before the dispatcher looks at it.
+TEST_F(TracedTurns, EndAndBeginWhenThatIsSeen) {
+  static sched::Time clock;
+  clock = now;
+  dispatcher.log().turn_on(true, [] { return clock; });
+  FakeWorker& first = add(1);
+  FakeWorker& second = add(2);
+  want(1, first);
+  first.begin();
+  want(2, second);
+  now += 4ms;
+  clock = now + 1ms;
+  first.use(5ms);
+  first.give_back(true);
+  look(1);
+  const auto turns = take();
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_EQ(turns[0].ended, clock);
+  EXPECT_EQ(turns[1].granted, clock);
+  EXPECT_GE(turns[1].ended, turns[1].granted);  // it is under way
+}
+
 TEST_F(TracedTurns, SayWhetherTheyServeAGuarantee) {
   dispatcher.log().turn_on(true);
   dispatcher.add_tenant(TenantId{1}, {.weight = 1, .min = {20ms, 50ms}}, now);
