@@ -40,12 +40,6 @@ bool may_wait_for_blocks(const FlatInstruction& i) {
          (i.name == "ld" && (i.has("volatile") || i.has("relaxed") || i.has("acquire")));
 }
 
-// Code for GPUs before sm_70 counts on a warp's lanes going together from one such access to the next.
-bool counts_on_warp(const FlatInstruction& i) {
-  const bool shared = i.has("shared") || i.has("shared::cta");
-  return (i.name == "ld" || i.name == "st") && shared && i.has("volatile");
-}
-
 // Results, then parameters, each at its place in a frame of its function.
 std::vector<std::uint64_t> places(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& sizes) {
   std::vector<std::uint64_t> list;
@@ -108,6 +102,7 @@ bool Flattener::branch_targets(const std::string& name, const Statement& next) {
 void Flattener::place_label(int id) {
   FlatInstruction label;
   label.label = id;
+  lockstep_.join();
   result_.kernel.instructions.push_back(std::move(label));
 }
 
@@ -130,7 +125,10 @@ void Flattener::add(const Instruction& instruction, int line, int end) {
     flat.guard = guard.id;
     flat.guard_negated = instruction.guard->negated;
   }
-  if (flat.name == "call") return call(instruction, std::move(flat));
+  if (flat.name == "call") {
+    lockstep_.join();
+    return call(instruction, std::move(flat));
+  }
   for (const Operand& operand : instruction.operands) flat.arguments.push_back(convert(operand));
   if (flat.name == "ret" && end >= 0) {
     flat.name = "bra";
@@ -139,7 +137,11 @@ void Flattener::add(const Instruction& instruction, int line, int end) {
   }
   // Behind it the value may have changed.
   if (result_.info.cooperates && may_wait_for_blocks(flat)) add_stop(flat, "yield");
-  if (counts_on_warp(flat)) add_stop(flat, "lockstep");
+  if (lockstep_.stops_before(flat)) {
+    FlatInstruction unguarded = flat;
+    unguarded.guard = -1;
+    add_stop(std::move(unguarded), "lockstep");
+  }
   if (is_matrix_transfer(flat)) return transfer_matrix(std::move(flat));
   result_.kernel.instructions.push_back(std::move(flat));
 }

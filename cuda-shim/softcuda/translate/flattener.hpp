@@ -10,6 +10,7 @@
 
 #include "cuda-shim/softcuda/translate/call_graph.hpp"
 #include "cuda-shim/softcuda/translate/flatten.hpp"
+#include "cuda-shim/softcuda/translate/flow/lockstep.hpp"
 #include "slicing/ptx/model.hpp"
 
 namespace fairgv::softcuda {
@@ -83,6 +84,7 @@ class Flattener {
   std::uint64_t frame_bytes_ = 0;       // its variables so far, in the blocks that are open
   std::map<const Function*, int> frames_;
   std::vector<std::size_t> leaves_;  // instructions "call.leave", by frame
+  Lockstep lockstep_;
   std::map<std::string, Argument> statics_;
   std::uint64_t local_bytes_ = 0;
   std::uint64_t shared_bytes_ = 0;

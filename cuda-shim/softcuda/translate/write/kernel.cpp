@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "cuda-shim/softcuda/translate/flow.hpp"
-#include "cuda-shim/softcuda/translate/pointers.hpp"
+#include "cuda-shim/softcuda/translate/flow/flow.hpp"
+#include "cuda-shim/softcuda/translate/flow/pointers.hpp"
 #include "cuda-shim/softcuda/translate/runtime_block.hpp"
 #include "cuda-shim/softcuda/translate/write/calls.hpp"
 #include "cuda-shim/softcuda/translate/write/matrix.hpp"
@@ -24,7 +24,7 @@ bool must_step(const FlatKernel& kernel, const Flow& flow, const KernelInfo& inf
   bool barrier = false;
   for (const FlatInstruction& i : kernel.instructions) {
     if (i.is_label()) continue;
-    if (is_block_barrier(i)) {
+    if (is_block_barrier(i) || brings_warp_together(i)) {
       barrier = true;
     } else if (is_synchronisation(i) || i.name == "bar" || i.name == "barrier" || is_mbarrier(i)) {
       return true;
@@ -174,12 +174,13 @@ class KernelWriter {
 
   bool synchronisation(Writer& w, const FlatInstruction& i) {
     if (i.name == "bar" || i.name == "barrier") {
-      info_.uses_barrier = info_.uses_barrier || !i.has("warp");
+      info_.uses_barrier = info_.uses_barrier || !steps_ || !i.has("warp");
       info_.uses_warp = info_.uses_warp || i.has("warp");
     } else if (is_mbarrier(i)) {
       info_.uses_barrier = true;
       if (!is_synchronisation(i)) return write_mbarrier(w, i), true;
     } else if (is_synchronisation(i)) {
+      info_.uses_barrier = info_.uses_barrier || !steps_;
       info_.uses_warp = true;
     } else {
       return false;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda-shim/softcuda/translate/flow.hpp"
+#include "cuda-shim/softcuda/translate/flow/flow.hpp"
 #include "cuda-shim/softcuda/translate/write/writer.hpp"
 
 namespace fairgv::softcuda {

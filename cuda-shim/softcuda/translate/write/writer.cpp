@@ -5,7 +5,7 @@
 #include <array>
 #include <bit>
 
-#include "cuda-shim/softcuda/translate/pointers.hpp"
+#include "cuda-shim/softcuda/translate/flow/pointers.hpp"
 #include "slicing/ptx/printer.hpp"
 
 namespace fairgv::softcuda {

@@ -69,7 +69,7 @@ TEST(PtxShared, VariablesHaveTheirAlignmentInADirectKernel) {
 }
 
 TEST(PtxShared, VariablesHaveTheirAlignmentInASteppedKernel) {
-  expect_aligned("bar.warp.sync 0xffffffff;");
+  expect_aligned("activemask.b32 %size;");
 }
 
 TEST(PtxShared, VariablesHaveTheirAlignmentInAGridsKernel) {

@@ -1,6 +1,6 @@
-#include "cuda-shim/softcuda/translate/pointers.hpp"
+#include "cuda-shim/softcuda/translate/flow/pointers.hpp"
 
-#include "cuda-shim/softcuda/translate/flow.hpp"
+#include "cuda-shim/softcuda/translate/flow/flow.hpp"
 
 namespace fairgv::softcuda {
 namespace {

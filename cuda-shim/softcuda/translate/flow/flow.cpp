@@ -1,4 +1,4 @@
-#include "cuda-shim/softcuda/translate/flow.hpp"
+#include "cuda-shim/softcuda/translate/flow/flow.hpp"
 
 #include <algorithm>
 #include <array>
@@ -121,6 +121,10 @@ bool is_synchronisation(const FlatInstruction& i) {
 bool is_block_barrier(const FlatInstruction& i) {
   return (i.name == "bar" || i.name == "barrier") && i.has("sync") && !i.has("warp") &&
          i.arguments.size() == 1 && i.arguments[0].kind == Argument::Kind::kInteger;
+}
+
+bool brings_warp_together(const FlatInstruction& i) {
+  return i.name == "lockstep" || (i.name == "bar" && i.has("warp") && i.has("sync"));
 }
 
 RegisterUse registers_of(const FlatInstruction& i) {

@@ -14,6 +14,9 @@ namespace fairgv::softcuda {
 bool is_synchronisation(const FlatInstruction& instruction);
 /// A barrier that all threads of the block reach: bar.sync with a constant id and no count.
 bool is_block_barrier(const FlatInstruction& instruction);
+/// Where a warp's lanes wait for each other, and nothing else happens: a barrier of the block serves as well,
+/// if all threads come to it.
+bool brings_warp_together(const FlatInstruction& instruction);
 
 struct RegisterUse {
   std::vector<int> writes;
