@@ -47,6 +47,7 @@ void stand(std::span<const GateFunction> gates) {
     stand(host_gates());
     stand(object_gates());
     stand(memory_gates());
+    stand(graph_gates());
   } else {
     // cuInit says why there is no device.
     for (const GateFunction& gate : start_gates()) {

@@ -249,6 +249,30 @@ Gate* Tenancy::gate_of(CUcontext context) {
   return ordinal < gates_.size() ? gates_[ordinal].get() : nullptr;
 }
 
+GraphMemory::Books Tenancy::books_of_graphs() {
+  return {.charge = [this](std::uint32_t device, std::uint64_t bytes) { return charge(device, bytes); },
+          .give_back =
+              [this](std::uint32_t device, std::uint64_t bytes) {
+                ledger_.give_back({device, bytes});
+              },
+          .trim =
+              [](std::uint32_t device) {
+                const auto ordinal = static_cast<CUdevice>(device);
+                cuuint64_t kept = 0;
+                const bool known =
+                    FAIRGV_DRIVER(cuDeviceGraphMemTrim)(ordinal) == CUDA_SUCCESS &&
+                    FAIRGV_DRIVER(cuDeviceGetGraphMemAttribute)(
+                        ordinal, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &kept) == CUDA_SUCCESS;
+                return known ? kept : 0;
+              }};
+}
+
+bool Tenancy::charge(std::uint32_t device, std::uint64_t bytes) {
+  if (ledger_.charge(device, bytes)) return true;
+  const bool settled = graph_memory_.settle(device);
+  return (await_frees(device) || settled) && ledger_.charge(device, bytes);
+}
+
 bool Tenancy::await_frees(std::uint32_t device) {
   // As long as a long run; a stream that waits for the program's own host code must not keep this call for
   // ever.

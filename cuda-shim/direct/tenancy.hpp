@@ -15,6 +15,7 @@
 #include "cuda-shim/direct/cuda.hpp"
 #include "cuda-shim/direct/describe.hpp"
 #include "cuda-shim/direct/gate.hpp"
+#include "cuda-shim/direct/memory/graph_memory.hpp"
 #include "cuda-shim/direct/memory/ledger.hpp"
 #include "cuda-shim/direct/memory/mappings.hpp"
 #include "runtime/base/result.hpp"
@@ -50,8 +51,10 @@ class Tenancy {
 
   Ledger& ledger() { return ledger_; }
   Mappings& mappings() { return mappings_; }
-  /// Waits for a moment for commands that free memory in their streams' order. False: none do.
-  bool await_frees(std::uint32_t device);
+  GraphMemory& graph_memory() { return graph_memory_; }
+  /// Whether the tenant may have so many bytes more on the device. Then they are charged. Bytes may be on
+  /// their way back, of graphs that are gone or where a stream frees them: a refusal waits for them once.
+  bool charge(std::uint32_t device, std::uint64_t bytes);
   /// By device: the bytes that the tenant may hold.
   const std::vector<std::uint64_t>& memory_limits() const { return welcome_.memory_limits; }
 
@@ -76,6 +79,9 @@ class Tenancy {
   void start_threads();
   void watch_socket();
   void tell_loss();
+  GraphMemory::Books books_of_graphs();
+  /// Waits for a moment for commands that free memory in their streams' order. False: none do.
+  bool await_frees(std::uint32_t device);
   static void in_child();
   static void at_exit();
 
@@ -87,6 +93,7 @@ class Tenancy {
   session::Welcome welcome_;
   Ledger ledger_;
   Mappings mappings_{ledger_};
+  GraphMemory graph_memory_{books_of_graphs()};
   std::vector<std::unique_ptr<Gate>> gates_;  // by ordinal
   std::array<std::atomic<CUcontext>, session::kMaxDevices>
       primaries_{};                     // relaxed: the driver orders their lives

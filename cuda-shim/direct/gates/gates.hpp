@@ -28,6 +28,8 @@ std::span<const GateFunction> host_gates();
 std::span<const GateFunction> object_gates();
 /// Device memory.
 std::span<const GateFunction> memory_gates();
+/// Executable graphs that have memory of their own.
+std::span<const GateFunction> graph_gates();
 
 /// Whether one of ours stands in front of this function.
 bool is_gated(Symbol symbol);

@@ -32,13 +32,6 @@ std::optional<Place> current_place() {
   return place;
 }
 
-/// Bytes are on their way back where a stream frees them: a refusal waits for them once.
-bool charge(Tenancy& tenancy, std::uint32_t device, std::uint64_t bytes) {
-  if (tenancy.ledger().charge(device, bytes)) return true;
-  if (!tenancy.await_frees(device)) return false;
-  return tenancy.ledger().charge(device, bytes);
-}
-
 /// Asks the ledger and then the driver. `handle` reads the object's handle after success. `of_context`: the
 /// object goes with its context.
 template <class Allocate, class Handle>
@@ -46,7 +39,7 @@ CUresult allocate(Kind kind, const Place& place, std::uint64_t bytes, bool of_co
                   const Allocate& ask_driver, const Handle& handle) {
   Tenancy& tenancy = *Tenancy::current();
   if (place.device >= tenancy.gates().size()) return CUDA_ERROR_INVALID_DEVICE;
-  if (!charge(tenancy, place.device, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!tenancy.charge(place.device, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   const Holding holding{place.device, bytes, of_context ? place.context : nullptr};
   const CUresult code = ask_driver();
   if (code != CUDA_SUCCESS) {
@@ -249,6 +242,7 @@ CUresult memory_info(Size* free, Size* total) {
   const auto place = tenancy != nullptr && code == CUDA_SUCCESS ? current_place() : std::nullopt;
   if (!place || place->device >= tenancy->gates().size()) return code;
   const auto& limits = tenancy->memory_limits();
+  tenancy->graph_memory().settle(place->device);
   if (place->device < limits.size())
     *total = static_cast<Size>(std::min<std::uint64_t>(*total, limits[place->device]));
   *free = static_cast<Size>(std::min<std::uint64_t>({*free, *total, tenancy->ledger().left(place->device)}));

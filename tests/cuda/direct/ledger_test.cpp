@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "cuda-shim/direct/memory/graph_memory.hpp"
 #include "cuda-shim/direct/memory/mappings.hpp"
 #include "cuda-shim/direct/memory/texture_size.hpp"
 #include "runtime/session/ledger_protocol.hpp"
@@ -137,4 +138,53 @@ TEST(ArrayBytes, FollowTheDescription) {
   EXPECT_EQ(512U + 64 + 8 + 1, bytes_of(deep, 4));
   CUDA_ARRAY3D_DESCRIPTOR huge{~std::size_t{0}, ~std::size_t{0}, 2, CU_AD_FORMAT_FLOAT, 4, 0};
   EXPECT_EQ(~std::uint64_t{0}, bytes_of(huge, 2)) << "what nobody can have is refused, not wrapped around";
+}
+
+// ---- graphs' memory, with a driver that keeps what the test says
+
+struct DirectGraphMemory : ::testing::Test {
+  static constexpr std::uint64_t kLimit = 1000;
+  std::uint64_t charged = 0, kept = 0;
+  fairgv::cuda::direct::GraphMemory memory{{.charge =
+                                                [this](std::uint32_t, std::uint64_t bytes) {
+                                                  if (bytes > kLimit - charged) return false;
+                                                  charged += bytes;
+                                                  return true;
+                                                },
+                                            .give_back =
+                                                [this](std::uint32_t, std::uint64_t bytes) {
+                                                  EXPECT_LE(bytes, charged);
+                                                  charged -= bytes;
+                                                },
+                                            .trim = [this](std::uint32_t) { return kept; }}};
+};
+
+TEST_F(DirectGraphMemory, IsChargedWhileAGraphIsExecutable) {
+  ASSERT_TRUE(memory.charge({{0, 600}}));
+  memory.hold(1, {{0, 600}});
+  EXPECT_FALSE(memory.charge({{0, 500}}));
+  EXPECT_EQ(600U, charged) << "a refusal changes nothing";
+  memory.gone(memory.take(1));
+  EXPECT_EQ(0U, charged);
+  EXPECT_TRUE(memory.take(1).empty());
+  EXPECT_TRUE(memory.charge({{0, 1000}}));
+}
+
+TEST_F(DirectGraphMemory, IsChargedAsLongAsTheDriverKeepsIt) {
+  ASSERT_TRUE(memory.charge({{0, 600}}));
+  memory.hold(1, {{0, 600}});
+  kept = 400;  // an allocation that the program has not freed
+  memory.gone(memory.take(1));
+  EXPECT_EQ(400U, charged);
+  ASSERT_TRUE(memory.charge({{0, 300}}));
+  EXPECT_EQ(700U, charged) << "what is kept is in use";
+  kept = 0;
+  EXPECT_TRUE(memory.settle(0));
+  EXPECT_EQ(300U, charged);
+  EXPECT_FALSE(memory.settle(0));
+}
+
+TEST_F(DirectGraphMemory, OfAGraphOnSeveralDevicesIsChargedAsAWhole) {
+  EXPECT_FALSE(memory.charge({{0, 600}, {1, 600}}));
+  EXPECT_EQ(0U, charged);
 }

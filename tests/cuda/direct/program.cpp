@@ -202,6 +202,51 @@ int allocate(int threads, std::uint64_t limit, unsigned seed) {
   return 0;
 }
 
+/// A graph that allocates so many bytes and frees them.
+CUgraph graph_with_memory(std::size_t bytes) {
+  CUgraph graph = nullptr;
+  CHECK(cuGraphCreate(&graph, 0));
+  CUDA_MEM_ALLOC_NODE_PARAMS allocation{};
+  allocation.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  allocation.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  allocation.bytesize = bytes;
+  CUgraphNode allocating = nullptr, freeing = nullptr;
+  CHECK(cuGraphAddMemAllocNode(&allocating, graph, nullptr, 0, &allocation));
+  CHECK(cuGraphAddMemFreeNode(&freeing, graph, &allocating, 1, allocation.dptr));
+  return graph;
+}
+
+/// Executable graphs are charged with their allocations, once, and those beyond the limit are refused.
+int graphs(std::size_t bytes) {
+  Work work;
+  CHECK(cuCtxSynchronize());
+  const auto left = [] {
+    std::size_t free = 0, total = 0;
+    CHECK(cuMemGetInfo(&free, &total));
+    return static_cast<long long>(free);
+  };
+  const long long before = left();
+  CUgraph graph = graph_with_memory(bytes);
+  std::printf("described %lld\n", before - left());
+  CUgraphExec first = nullptr, second = nullptr;
+  CHECK(cuGraphInstantiate(&first, graph, 0));
+  for (int i = 0; i < 3; ++i) CHECK(cuGraphLaunch(first, nullptr));
+  CHECK(cuCtxSynchronize());
+  std::printf("executable %lld\n", before - left());
+  CUgraph large = graph_with_memory(static_cast<std::size_t>(before));
+  std::printf("beyond the limit: %d\n", cuGraphInstantiate(&second, large, 0));
+  CHECK(cuGraphDestroy(large));
+  CHECK(cuGraphExecDestroy(first));
+  CHECK(cuGraphDestroy(graph));
+  std::printf("destroyed %lld\n", before - left());
+  large = graph_with_memory(static_cast<std::size_t>(before));
+  CHECK(cuGraphInstantiate(&second, large, 0));
+  CHECK(cuGraphExecDestroy(second));
+  CHECK(cuGraphDestroy(large));
+  std::printf("back %lld\n", before - left());
+  return 0;
+}
+
 /// Everything that holds memory is charged, and given back.
 int every_kind() {
   Work work;
@@ -300,6 +345,7 @@ int main(int count_of, char** arguments) {
   if (mode == "allocate")
     return allocate(static_cast<int>(number(2)), number(3), static_cast<unsigned>(number(4)));
   if (mode == "every-kind") return every_kind();
+  if (mode == "graphs") return graphs(number(2));
   if (mode == "take-the-turn") return take_the_turn();
   if (mode == "never-drain") return never_drain();
   std::fprintf(stderr, "unknown mode\n");

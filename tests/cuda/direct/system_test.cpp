@@ -219,6 +219,17 @@ TEST_F(Direct, EveryKindOfMemoryIsCharged) {
   EXPECT_NEAR(bytes_of("back"), 4 << 20, kPage) << joined(finished);
 }
 
+TEST_F(Direct, ExecutableGraphsAreChargedWithTheirAllocations) {
+  start_daemon("[cuda]\ndirect = \"fallback\"\n[tenants]\ndefault_memory = \"64MiB\"\n");
+  const auto finished = run("alice", {"graphs", std::to_string(8 * kMiB)});
+  EXPECT_EQ(0, finished.status) << joined(finished);
+  EXPECT_TRUE(has_line(finished.lines, "described 0")) << joined(finished);
+  EXPECT_TRUE(has_line(finished.lines, "executable " + std::to_string(8 * kMiB))) << joined(finished);
+  EXPECT_TRUE(has_line(finished.lines, "beyond the limit: 2")) << joined(finished);
+  EXPECT_TRUE(has_line(finished.lines, "destroyed 0")) << joined(finished);
+  EXPECT_TRUE(has_line(finished.lines, "back 0")) << joined(finished);
+}
+
 TEST_F(Direct, AProgramThatTakesTheDeviceWithoutATurnIsEnded) {
   auto rogue = start("rogue", {"take-the-turn"});
   auto bob = start("bob", {"busy", "0"});
