@@ -202,6 +202,13 @@ int allocate(int threads, std::uint64_t limit, unsigned seed) {
   return 0;
 }
 
+/// The bytes that the program may still have.
+long long left() {
+  std::size_t free = 0, total = 0;
+  CHECK(cuMemGetInfo(&free, &total));
+  return static_cast<long long>(free);
+}
+
 /// A graph that allocates so many bytes and frees them.
 CUgraph graph_with_memory(std::size_t bytes) {
   CUgraph graph = nullptr;
@@ -220,11 +227,6 @@ CUgraph graph_with_memory(std::size_t bytes) {
 int graphs(std::size_t bytes) {
   Work work;
   CHECK(cuCtxSynchronize());
-  const auto left = [] {
-    std::size_t free = 0, total = 0;
-    CHECK(cuMemGetInfo(&free, &total));
-    return static_cast<long long>(free);
-  };
   const long long before = left();
   CUgraph graph = graph_with_memory(bytes);
   std::printf("described %lld\n", before - left());
@@ -251,11 +253,6 @@ int graphs(std::size_t bytes) {
 int every_kind() {
   Work work;
   CHECK(cuCtxSynchronize());
-  const auto left = [] {
-    std::size_t free = 0, total = 0;
-    CHECK(cuMemGetInfo(&free, &total));
-    return static_cast<long long>(free);
-  };
   const long long before = left();
   CUdeviceptr memory = 0;
   std::size_t pitch = 0;
