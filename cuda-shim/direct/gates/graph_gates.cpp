@@ -1,6 +1,8 @@
 // The gates in front of executable graphs that have memory of their own.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "cuda-shim/direct/gates/gates.hpp"
@@ -9,44 +11,71 @@
 namespace fairgv::cuda::direct {
 namespace {
 
-constexpr int kDeepest = 16;  // graphs within graphs
+/// What the nodes of a graph, and of graphs in it, allocate and free.
+class Nodes {
+ public:
+  explicit Nodes(std::size_t devices) : devices_(devices) {}
 
-void add_allocations(CUgraph graph, std::size_t devices, int depth, GraphMemory::Bytes& bytes) {
-  std::size_t count = 0;
-  if (depth > kDeepest || FAIRGV_DRIVER(cuGraphGetNodes)(graph, nullptr, &count) != CUDA_SUCCESS) return;
-  std::vector<CUgraphNode> nodes(count);
-  if (FAIRGV_DRIVER(cuGraphGetNodes)(graph, nodes.data(), &count) != CUDA_SUCCESS) return;
-  nodes.resize(std::min(count, nodes.size()));
-  for (CUgraphNode node : nodes) {
+  void add(CUgraph graph, int depth = 0) {
+    std::size_t count = 0;
+    if (depth > kDeepest || FAIRGV_DRIVER(cuGraphGetNodes)(graph, nullptr, &count) != CUDA_SUCCESS) return;
+    std::vector<CUgraphNode> nodes(count);
+    if (FAIRGV_DRIVER(cuGraphGetNodes)(graph, nodes.data(), &count) != CUDA_SUCCESS) return;
+    nodes.resize(std::min(count, nodes.size()));
+    for (CUgraphNode node : nodes) add(node, depth);
+  }
+
+  GraphMemory::Allocations allocations() const {
+    GraphMemory::Allocations sum;
+    for (const auto& [address, its] : allocated_) {
+      sum.all[its.device] += its.bytes;
+      if (!freed_.contains(address)) sum.lasting[its.device] += its.bytes;
+    }
+    return sum;
+  }
+
+ private:
+  void add(CUgraphNode node, int depth) {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-    if (FAIRGV_DRIVER(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS) continue;
-    CUgraph child = nullptr;
-    CUDA_MEM_ALLOC_NODE_PARAMS allocation{};
+    if (FAIRGV_DRIVER(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS) return;
     if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
-      if (FAIRGV_DRIVER(cuGraphChildGraphNodeGetGraph)(node, &child) == CUDA_SUCCESS)
-        add_allocations(child, devices, depth + 1, bytes);
-    } else if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
-               FAIRGV_DRIVER(cuGraphMemAllocNodeGetParams)(node, &allocation) == CUDA_SUCCESS) {
-      const CUmemLocation& place = allocation.poolProps.location;
+      CUgraph child = nullptr;
+      if (FAIRGV_DRIVER(cuGraphChildGraphNodeGetGraph)(node, &child) == CUDA_SUCCESS) add(child, depth + 1);
+    } else if (type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
+      CUdeviceptr address = 0;
+      if (FAIRGV_DRIVER(cuGraphMemFreeNodeGetParams)(node, &address) == CUDA_SUCCESS) freed_.insert(address);
+    } else if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+      CUDA_MEM_ALLOC_NODE_PARAMS its{};
+      if (FAIRGV_DRIVER(cuGraphMemAllocNodeGetParams)(node, &its) != CUDA_SUCCESS) return;
+      const CUmemLocation& place = its.poolProps.location;
       const bool on_device = place.type == CU_MEM_LOCATION_TYPE_DEVICE && place.id >= 0;
-      if (on_device && static_cast<std::size_t>(place.id) < devices)
-        bytes[static_cast<std::uint32_t>(place.id)] += allocation.bytesize;
+      if (on_device && static_cast<std::size_t>(place.id) < devices_)
+        allocated_[its.dptr] = {static_cast<std::uint32_t>(place.id), its.bytesize};
     }
   }
-}
+
+  static constexpr int kDeepest = 16;
+  const std::size_t devices_;
+  std::map<CUdeviceptr, Holding> allocated_;
+  std::set<CUdeviceptr> freed_;
+};
 
 template <Symbol kSymbol, class... Rest>
 CUresult instantiate(CUgraphExec* executable, CUgraph graph, Rest... rest) {
   Tenancy* const tenancy = Tenancy::current();
-  GraphMemory::Bytes bytes;
-  if (tenancy != nullptr) add_allocations(graph, tenancy->gates().size(), 0, bytes);
-  if (bytes.empty()) return call_driver(kSymbol, executable, graph, rest...);
-  if (!tenancy->graph_memory().charge(bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+  GraphMemory::Allocations its;
+  if (tenancy != nullptr) {
+    Nodes nodes(tenancy->gates().size());
+    nodes.add(graph);
+    its = nodes.allocations();
+  }
+  if (its.all.empty()) return call_driver(kSymbol, executable, graph, rest...);
+  if (!tenancy->graph_memory().charge(its.all)) return CUDA_ERROR_OUT_OF_MEMORY;
   const CUresult code = call_driver(kSymbol, executable, graph, rest...);
   if (code != CUDA_SUCCESS) {
-    tenancy->graph_memory().give_back(bytes);
+    tenancy->graph_memory().give_back(its.all);
   } else {
-    tenancy->graph_memory().hold(reinterpret_cast<std::uintptr_t>(*executable), std::move(bytes));
+    tenancy->graph_memory().hold(reinterpret_cast<std::uintptr_t>(*executable), std::move(its));
   }
   return code;
 }
@@ -54,14 +83,14 @@ CUresult instantiate(CUgraphExec* executable, CUgraph graph, Rest... rest) {
 CUresult destroy_executable(CUgraphExec executable) {
   Tenancy* const tenancy = Tenancy::current();
   const auto handle = reinterpret_cast<std::uintptr_t>(executable);
-  GraphMemory::Bytes bytes;
-  if (tenancy != nullptr) bytes = tenancy->graph_memory().take(handle);
+  GraphMemory::Allocations its;
+  if (tenancy != nullptr) its = tenancy->graph_memory().take(handle);
   const CUresult code = call_driver(Symbol::cuGraphExecDestroy_, executable);
-  if (bytes.empty()) return code;
+  if (its.all.empty()) return code;
   if (code == CUDA_SUCCESS) {
-    tenancy->graph_memory().gone(bytes);
+    tenancy->graph_memory().gone(its);
   } else {
-    tenancy->graph_memory().hold(handle, std::move(bytes));
+    tenancy->graph_memory().hold(handle, std::move(its));
   }
   return code;
 }

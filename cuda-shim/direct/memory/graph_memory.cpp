@@ -21,27 +21,30 @@ void GraphMemory::give_back(const Bytes& bytes) {
   for (const auto& [device, size] : bytes) books_.give_back(device, size);
 }
 
-void GraphMemory::hold(std::uint64_t executable, Bytes bytes) {
+void GraphMemory::hold(std::uint64_t executable, Allocations allocations) {
   const std::lock_guard lock(mutex_);
-  held_.insert_or_assign(executable, std::move(bytes));
+  held_.insert_or_assign(executable, std::move(allocations));
 }
 
-GraphMemory::Bytes GraphMemory::take(std::uint64_t executable) {
+GraphMemory::Allocations GraphMemory::take(std::uint64_t executable) {
   const std::lock_guard lock(mutex_);
   const auto found = held_.find(executable);
   if (found == held_.end()) return {};
-  Bytes bytes = std::move(found->second);
+  Allocations allocations = std::move(found->second);
   held_.erase(found);
-  return bytes;
+  return allocations;
 }
 
-void GraphMemory::gone(const Bytes& bytes) {
-  for (const auto& [device, size] : bytes) {
-    {
+void GraphMemory::gone(const Allocations& allocations) {
+  for (const auto& [device, size] : allocations.all) {
+    const auto lasting = allocations.lasting.find(device);
+    const std::uint64_t lasts = lasting == allocations.lasting.end() ? 0 : lasting->second;
+    if (lasts > 0) {
       const std::lock_guard lock(mutex_);
-      gone_[device] += size;
+      gone_[device] += lasts;
     }
-    settle(device);
+    if (!settle(device)) books_.trim(device);
+    if (size > lasts) books_.give_back(device, size - lasts);
   }
 }
 

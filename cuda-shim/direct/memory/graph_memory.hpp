@@ -2,7 +2,7 @@
 // for later launches of any graph until it is told to give it up (CUDA Driver API, "cuDeviceGraphMemTrim").
 //
 // So all of a graph's allocations are charged while it is executable, as if none took another's place. Those
-// of destroyed graphs are charged as long as the driver keeps so much: an allocation may outlive its graph.
+// that the graph does not free itself may outlive it: they are charged as long as the driver keeps so much.
 // It says only one number for all graphs, so that this is too much where others are in use, and never too
 // little.
 //
@@ -21,6 +21,12 @@ class GraphMemory {
  public:
   using Bytes = std::map<std::uint32_t, std::uint64_t>;  // by device
 
+  /// Of one graph.
+  struct Allocations {
+    Bytes all;
+    Bytes lasting;  // those of them that it does not free
+  };
+
   struct Books {
     /// Whether the tenant may have so many bytes more on the device. Then they are charged.
     std::function<bool(std::uint32_t device, std::uint64_t bytes)> charge;
@@ -34,13 +40,13 @@ class GraphMemory {
   /// charged.
   bool charge(const Bytes& bytes);
   /// It has been.
-  void hold(std::uint64_t executable, Bytes bytes);
+  void hold(std::uint64_t executable, Allocations allocations);
   /// The executable graph is about to be destroyed. Take it before: its handle may come again at once.
-  Bytes take(std::uint64_t executable);
+  Allocations take(std::uint64_t executable);
   /// It was not made executable.
   void give_back(const Bytes& bytes);
   /// It is destroyed.
-  void gone(const Bytes& bytes);
+  void gone(const Allocations& allocations);
   /// Gives back what the driver no longer keeps of graphs that are gone. False: there was nothing.
   bool settle(std::uint32_t device);
 
@@ -48,7 +54,7 @@ class GraphMemory {
   const Books books_;
   std::mutex mutex_;  // guards all below; not held while the books are asked
   Bytes gone_;        // of destroyed graphs, and still charged
-  std::unordered_map<std::uint64_t, Bytes> held_;
+  std::unordered_map<std::uint64_t, Allocations> held_;
 };
 
 }  // namespace fairgv::cuda::direct

@@ -145,6 +145,7 @@ TEST(ArrayBytes, FollowTheDescription) {
 struct DirectGraphMemory : ::testing::Test {
   static constexpr std::uint64_t kLimit = 1000;
   std::uint64_t charged = 0, kept = 0;
+  bool trimmed = false;
   fairgv::cuda::direct::GraphMemory memory{{.charge =
                                                 [this](std::uint32_t, std::uint64_t bytes) {
                                                   if (bytes > kLimit - charged) return false;
@@ -156,24 +157,30 @@ struct DirectGraphMemory : ::testing::Test {
                                                   EXPECT_LE(bytes, charged);
                                                   charged -= bytes;
                                                 },
-                                            .trim = [this](std::uint32_t) { return kept; }}};
+                                            .trim =
+                                                [this](std::uint32_t) {
+                                                  trimmed = true;
+                                                  return kept;
+                                                }}};
 };
 
 TEST_F(DirectGraphMemory, IsChargedWhileAGraphIsExecutable) {
   ASSERT_TRUE(memory.charge({{0, 600}}));
-  memory.hold(1, {{0, 600}});
+  memory.hold(1, {{{0, 600}}, {}});
   EXPECT_FALSE(memory.charge({{0, 500}}));
   EXPECT_EQ(600U, charged) << "a refusal changes nothing";
+  kept = 100;  // by other graphs
   memory.gone(memory.take(1));
   EXPECT_EQ(0U, charged);
-  EXPECT_TRUE(memory.take(1).empty());
+  EXPECT_TRUE(trimmed) << "before it is given back";
+  EXPECT_TRUE(memory.take(1).all.empty());
   EXPECT_TRUE(memory.charge({{0, 1000}}));
 }
 
-TEST_F(DirectGraphMemory, IsChargedAsLongAsTheDriverKeepsIt) {
+TEST_F(DirectGraphMemory, ThatAGraphDoesNotFreeIsChargedAsLongAsTheDriverKeepsIt) {
   ASSERT_TRUE(memory.charge({{0, 600}}));
-  memory.hold(1, {{0, 600}});
-  kept = 400;  // an allocation that the program has not freed
+  memory.hold(1, {{{0, 600}}, {{0, 400}}});
+  kept = 400;
   memory.gone(memory.take(1));
   EXPECT_EQ(400U, charged);
   ASSERT_TRUE(memory.charge({{0, 300}}));
