@@ -215,7 +215,8 @@ CUgraph graph_with_memory(std::size_t bytes) {
   CHECK(cuGraphCreate(&graph, 0));
   CUDA_MEM_ALLOC_NODE_PARAMS allocation{};
   allocation.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  allocation.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  allocation.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  allocation.poolProps.location.id = 0;
   allocation.bytesize = bytes;
   CUgraphNode allocating = nullptr, freeing = nullptr;
   CHECK(cuGraphAddMemAllocNode(&allocating, graph, nullptr, 0, &allocation));
