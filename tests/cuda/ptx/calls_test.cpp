@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "tests/cuda/ptx/kernels.hpp"
-#include "tests/cuda/ptx/refusal.hpp"
 
 namespace {
 
@@ -182,27 +181,6 @@ TEST(PtxCalls, AKernelThatCannotBeTranslatedLeavesTheOthersOfItsModule) {
   EXPECT_EQ(refused.name, "refused");
   EXPECT_TRUE(refused.kernel);
   EXPECT_NE(refused.error.text().find("fence.proxy.tensormap"), std::string::npos) << refused.error.text();
-}
-
-TEST(PtxCalls, AKernelThatLaunchesKernelsIsToldSoInWords) {
-  const auto refusal = [](const std::string& function) {
-    return fairgv::ptx_test::refusal_of(".version 7.0\n.target sm_75\n.address_size 64\n.extern .func " +
-                                        function + "();\n.visible .entry k() {\ncall " + function +
-                                        ", ();\nret;\n}\n");
-  };
-  const std::string in_words = "kernels that launch kernels (dynamic parallelism) are not supported";
-  for (const char* const each :
-       {"cudaLaunchDevice", "cudaLaunchDeviceV2_ptsz", "cudaGetParameterBufferV2", "__cudaCDP2LaunchDeviceV2",
-        "cnpLaunchDevice", "__cuda_syscall_cnpGetParameterBuffer"}) {
-    const std::string text = refusal(each);
-    EXPECT_NE(text.find(in_words), std::string::npos) << each << ": " << text;
-    EXPECT_NE(text.find(std::string(each) + " is not provided"), std::string::npos) << text;
-  }
-  for (const char* const each : {"launch", "__cuda_syscall_other"}) {
-    const std::string text = refusal(each);
-    EXPECT_EQ(text.find(in_words), std::string::npos) << text;
-    EXPECT_NE(text.find(std::string(each) + " is not provided"), std::string::npos) << text;
-  }
 }
 
 // `out` is needed behind the second call only, and each call sets it first of all.
