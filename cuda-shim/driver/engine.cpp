@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -35,6 +36,9 @@ std::vector<DeviceDescription> describe(const wire::cuda::DevicesReply& devices,
   }
   return descriptions;
 }
+
+/// For the driver's last messages.
+constexpr std::chrono::milliseconds kPatience{100};
 
 }  // namespace
 
@@ -73,6 +77,10 @@ Engine::Engine(Opened opened)
       ordinals_(std::move(opened.ordinals)),
       descriptions_(describe(devices_, connection.session().facts().memory_limits)),
       shares_addresses_(devices_.arena_is_shared != 0 && connection.session().segment().at_wanted_address()) {
+}
+
+void Engine::stop() {
+  connection.session().hear_driver(kPatience);
 }
 
 int Engine::version() const {

@@ -34,8 +34,9 @@ class Engine final : public cuda::Engine {
   /// The version of the driver beneath.
   int version() const override;
   CUresult start() override { return CUDA_SUCCESS; }
-  /// The worker ends with the process, whatever it is doing.
-  void stop() override {}
+  /// Fetches the driver's last messages, which would otherwise come after the program's end: a program that
+  /// is refused often ends at once. The worker ends with the process, whatever it is doing.
+  void stop() override;
   /// The child of a fork has no part in its parent's session.
   void disown_in_child() override { connection.disown_in_child(); }
 

@@ -1,5 +1,7 @@
 #include "cuda-shim/softcuda/translate/device_library.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -154,7 +156,22 @@ std::map<std::string, Function> library() {
   return functions;
 }
 
+// cuda_device_runtime_api.h: the runtime that kernels have of their own ("CUDA nested parallelism"), as
+// compilers call it, and what the toolkit's part of it (libcudadevrt.a) calls in turn.
+bool is_of_nested_launches(std::string_view name) {
+  constexpr std::string_view kBeginnings[] = {"cudaLaunchDevice", "cudaGetParameterBuffer", "__cudaCDP",
+                                              "cnp", "__cuda_syscall_cnp"};
+  return std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
+                     [name](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
 }  // namespace
+
+std::string why_not_provided(const std::string& function) {
+  const std::string missing = "the device function " + function + " is not provided";
+  if (!is_of_nested_launches(function)) return missing;
+  return "kernels that launch kernels (dynamic parallelism) are not supported: " + missing;
+}
 
 void define_device_functions(slicing::ptx::Module& module) {
   static const std::map<std::string, Function> functions = library();

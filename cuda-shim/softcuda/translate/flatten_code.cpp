@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cuda-shim/softcuda/translate/device_library.hpp"
 #include "cuda-shim/softcuda/translate/flattener.hpp"
 #include "cuda-shim/softcuda/translate/write/matrix.hpp"
 #include "slicing/ptx/printer.hpp"
@@ -233,7 +234,7 @@ void Flattener::call_device(const Instruction& instruction, FlatInstruction flat
     return each.name == name && each.arguments == arguments.size() &&
            (each.returns == returns.size() || each.returns == 0);
   });
-  if (!known) return fail(flat.line, print(instruction), "the device function " + name + " is not provided");
+  if (!known) return fail(flat.line, print(instruction), why_not_provided(name));
   flat.name = "call." + name;
   flat.words.clear();
   flat.arguments = returns;

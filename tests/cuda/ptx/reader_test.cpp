@@ -183,6 +183,26 @@ TEST(PtxTranslator, WhatItCannotDoIsNamedWithItsLine) {
   }
 }
 
+TEST(PtxTranslator, AKernelThatLaunchesKernelsIsToldSoInWords) {
+  const auto refusal = [](const std::string& function) {
+    return refusal_of(".version 7.0\n.target sm_75\n.address_size 64\n.extern .func " + function +
+                      "();\n.visible .entry k() {\ncall " + function + ", ();\nret;\n}\n");
+  };
+  const std::string in_words = "kernels that launch kernels (dynamic parallelism) are not supported";
+  for (const char* const each :
+       {"cudaLaunchDevice", "cudaLaunchDeviceV2_ptsz", "cudaGetParameterBufferV2", "__cudaCDP2LaunchDeviceV2",
+        "cnpLaunchDevice", "__cuda_syscall_cnpGetParameterBuffer"}) {
+    const std::string text = refusal(each);
+    EXPECT_NE(text.find(in_words), std::string::npos) << each << ": " << text;
+    EXPECT_NE(text.find(std::string(each) + " is not provided"), std::string::npos) << text;
+  }
+  for (const char* const each : {"launch", "__cuda_syscall_other"}) {
+    const std::string text = refusal(each);
+    EXPECT_EQ(text.find(in_words), std::string::npos) << text;
+    EXPECT_NE(text.find(std::string(each) + " is not provided"), std::string::npos) << text;
+  }
+}
+
 // Found by fuzzing: the values of such variables were written where nothing had been laid out.
 TEST(PtxTranslator, OnlyVariablesThatLieInTheModuleHaveInitialValues) {
   const auto error_of = [](const std::string& variable) {

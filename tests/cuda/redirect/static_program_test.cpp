@@ -133,6 +133,18 @@ TEST_F(StaticTenant, WithDeviceCodeOfSeveralUnitsRunsWholeAndCut) {
                   "malloc: cudaSuccess\nlaunch: cudaSuccess\nresult: 49; the other unit: cudaSuccess, 14\n");
 }
 
+/// It ends before its driver's messages would come by themselves.
+TEST_F(StaticTenant, WhoseKernelsLaunchKernelsIsToldSoBeforeItEnds) {
+  for (int run = 0; run < 5; ++run) {
+    const harness::CombinedRun ran = harness::run_combined(tenant({kPrograms + "nested"}));
+    EXPECT_EQ(ran.status, 0) << ran.output;
+    EXPECT_NE(ran.output.find("launch: cudaErrorNotSupported\n"), std::string::npos) << ran.output;
+    EXPECT_NE(ran.output.find("kernels that launch kernels (dynamic parallelism) are not supported"),
+              std::string::npos)
+        << ran.output;
+  }
+}
+
 TEST_F(StaticTenant, IsServedWhoeverStartsIt) {
   expect_output(
       tenant({"/bin/sh", "-c",

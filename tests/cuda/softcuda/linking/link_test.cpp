@@ -256,6 +256,23 @@ TEST_F(WithContext, TheInformationLogNamesKernelsThatCannotBeTranslated) {
   EXPECT_FALSE(names(link.info(), "kernel 'k'")) << link.info();
 }
 
+TEST_F(WithContext, AKernelThatLaunchesKernelsIsNamedWithTheReasonAndLeavesTheOthers) {
+  const Link link({from(CU_JIT_INPUT_PTX, "launches.ptx"), from(CU_JIT_INPUT_LIBRARY, "libcudadevrt.a")});
+  ASSERT_EQ(code_name(CUDA_SUCCESS), code_name(link.code())) << link.errors();
+  EXPECT_TRUE(names(link.info(), "kernel 'launches'")) << link.info();
+  EXPECT_TRUE(names(link.info(), "kernels that launch kernels (dynamic parallelism) are not supported"))
+      << link.info();
+  EXPECT_FALSE(names(link.info(), "kernel 'launched'")) << link.info();
+  CUmodule module = nullptr;
+  CUfunction launched = nullptr;
+  ASSERT_OK(cuModuleLoadData(&module, link.image()));
+  ASSERT_OK(cuModuleGetFunction(&launched, module, "launched"));
+  CUdeviceptr out = allocate(sizeof(int));
+  launch(launched, 1, &out);
+  EXPECT_EQ(1, download<int>(out, 1)[0]);
+  EXPECT_OK(cuMemFree(out));
+}
+
 // The compilers of a program under `fairgv run` hand out PTX in place of machine code.
 TEST_F(WithContext, TextInPlaceOfMachineCodeIsLinked) {
   const Link link({from(CU_JIT_INPUT_CUBIN, "kernel.ptx"), from(CU_JIT_INPUT_CUBIN, "function.ptx")});
