@@ -53,7 +53,7 @@ struct alignas(64) DeviceTurn {
   std::atomic<std::uint32_t> interactive_cpu{0};
   std::atomic<std::uint64_t> slice_ns{0};  // dispatcher writes, ordered by `state` becoming held
   std::atomic<std::uint64_t> used_ns{0};  // worker writes, ordered by `state` leaving busy; relaxed otherwise
-  // Dispatcher writes: not 0 if other tenants use the device, too, though perhaps not now: launches longer
+  // Dispatcher writes: not 0 if other sessions use the device, too, though perhaps not now: launches longer
   // than a slice are then cut also in turns of slice 0. A hint, relaxed.
   std::atomic<std::uint32_t> company{0};
   // Daemon writes: not 0 while commands are to be recorded (session/trace.hpp); each trace has a number of

@@ -90,16 +90,16 @@ void SessionPlace::switch_in() const {
 }
 
 SessionPlace& Places::add(PlaceId id, SessionPlace place) {
-  by_tenant_[place.tenant].places.push_back(id);
+  by_tenant_[place.tenant].push_back(id);
   return places_[id] = std::move(place);
 }
 
 void Places::remove(PlaceId id) {
   SessionPlace& place = places_.at(id);
   count_user(place, false);
-  Members& members = by_tenant_.at(place.tenant);
-  std::erase(members.places, id);
-  if (members.places.empty()) by_tenant_.erase(place.tenant);
+  std::vector<PlaceId>& places = by_tenant_.at(place.tenant);
+  std::erase(places, id);
+  if (places.empty()) by_tenant_.erase(place.tenant);
   places_.erase(id);
 }
 
@@ -116,7 +116,7 @@ const SessionPlace* Places::find(PlaceId id) const {
 const std::vector<PlaceId>& Places::of(TenantId tenant) const {
   static const std::vector<PlaceId> none;
   const auto found = by_tenant_.find(tenant);
-  return found == by_tenant_.end() ? none : found->second.places;
+  return found == by_tenant_.end() ? none : found->second;
 }
 
 bool Places::all_suspended(TenantId tenant) const {
@@ -126,12 +126,7 @@ bool Places::all_suspended(TenantId tenant) const {
 
 void Places::count_user(SessionPlace& place, bool user) {
   if (std::exchange(place.user, user) == user) return;
-  std::uint32_t& users = by_tenant_.at(place.tenant).users;
-  if (user) {
-    if (++users == 1) ++users_;
-  } else {
-    if (--users == 0) --users_;
-  }
+  users_ += user ? 1 : -1;
 }
 
 }  // namespace fairgv::daemon

@@ -106,18 +106,14 @@ class Places {
 
   /// Whether the place counts among those that use the device.
   void count_user(SessionPlace& place, bool user);
-  /// Whether several tenants use the device, though perhaps not now.
+  /// Whether several sessions use the device, though perhaps not now: of one tenant, too, since each waits
+  /// for the other's launches.
   bool shared() const { return users_ > 1; }
 
  private:
-  struct Members {
-    std::vector<PlaceId> places;
-    std::uint32_t users = 0;
-  };
-
   std::unordered_map<PlaceId, SessionPlace> places_;
-  std::unordered_map<TenantId, Members> by_tenant_;  // of tenants that have any places
-  std::size_t users_ = 0;                            // tenants with a place that has wanted the turn
+  std::unordered_map<TenantId, std::vector<PlaceId>> by_tenant_;  // of tenants that have any places
+  std::ptrdiff_t users_ = 0;                                      // places that have wanted the turn
 };
 
 }  // namespace fairgv::daemon

@@ -124,5 +124,25 @@ TEST_F(Programs, SessionsOfOneTenantShareItsTurn) {
   EXPECT_TRUE(progresses(first) && progresses(second) && progresses(other));
 }
 
+/// The other may want the device at any time. It would wait for the launch, and have its session ended if
+/// that took too long.
+TEST_F(Programs, LongLaunchesAreCutBesideASessionOfTheSameTenantThoughItRests) {
+  const auto slices = [this] { return tenant("dora")["use"][0]["slices"].get<std::uint64_t>(); };
+  // 6,144 work-groups, and several slices of time.
+  auto loop = harness::Child::start(
+      tenancy->tenant("dora", 1,
+                      {workload("computeLoop"), "--size", "393216", "--iterations", "200", "--batch", "1",
+                       "--seconds", "60", "--progress-ms", "50", "--verify", "off"}));
+  ASSERT_TRUE(loop && progresses(loop.value()));
+  EXPECT_EQ(slices(), 0u);
+  auto second = start_long_program("dora", 1);  // its launches are short
+  ASSERT_TRUE(progresses(second));
+  ::kill(second.pid(), SIGSTOP);
+  ASSERT_TRUE(progresses(loop.value()) && progresses(loop.value()));
+  const std::uint64_t before = slices();
+  ASSERT_TRUE(progresses(loop.value()) && progresses(loop.value()));
+  EXPECT_GT(slices(), before);
+}
+
 }  // namespace
 }  // namespace fairgv::integration

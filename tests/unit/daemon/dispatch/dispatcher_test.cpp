@@ -57,15 +57,17 @@ TEST_F(Turns, ANewcomerAsksForATurnInUse) {
   EXPECT_EQ(a.state(), State::wanting);
 }
 
-TEST_F(Turns, WorkersHearWhetherOtherTenantsUseTheDevice) {
+TEST_F(Turns, WorkersHearWhetherOthersUseTheDevice) {
   FakeWorker& a = add(1);
   FakeWorker& sibling = add(11, 1, 1);
   FakeWorker& b = add(2);
   want(1, a);
+  EXPECT_EQ(a.turn.company, 0U);
   run(1, a, 1ms, false);
   want(11, sibling);
-  EXPECT_EQ(sibling.turn.company, 0U) << "the other session is of the same tenant, the other tenant idle";
+  EXPECT_EQ(sibling.turn.company, 1U) << "a session of the same tenant waits for its launches, too";
   run(11, sibling, 1ms, false);
+  dispatcher.remove_session(SessionId{11}, now);
   want(2, b);
   EXPECT_EQ(b.turn.company, 1U);
   run(2, b, 1ms, false);
