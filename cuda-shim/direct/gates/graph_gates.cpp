@@ -11,7 +11,7 @@
 namespace fairgv::cuda::direct {
 namespace {
 
-/// What the nodes of a graph, and of graphs in it, allocate and free.
+/// The allocations of a graph's nodes and of graphs in it, and whether it frees them.
 class Nodes {
  public:
   explicit Nodes(std::size_t devices) : devices_(devices) {}

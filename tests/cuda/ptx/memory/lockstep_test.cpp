@@ -88,7 +88,7 @@ std::string text_of(const std::vector<Access>& program, bool second_warp_leaves)
   return text + "DONE:\n  ret;\n}\n";
 }
 
-/// What a warp whose lanes make each access together leaves in its registers.
+/// The registers of a warp whose lanes have made each access together.
 std::vector<std::uint32_t> model(const std::vector<Access>& program, std::uint32_t first_thread) {
   std::array<std::uint32_t, kLanes> words{};
   std::array<std::array<std::uint32_t, kRegisters>, kLanes> registers{};
