@@ -19,6 +19,13 @@ class SoftCudaIpc : public WithModule {
     EXPECT_OK(cuIpcGetMemHandle(&handle, memory));
     return handle;
   }
+  /// Done when it returns: fills and uploads may be under way otherwise, and the other process' stream knows
+  /// nothing of this one's.
+  template <class Value>
+  static void write(CUdeviceptr memory, const std::vector<Value>& values) {
+    upload(memory, values);
+    EXPECT_OK(cuCtxSynchronize());
+  }
   static CUresult open(const CUipcMemHandle& handle) {
     CUdeviceptr memory = 0;
     return cuIpcOpenMemHandle(&memory, handle, kLazy);
@@ -32,7 +39,7 @@ class SoftCudaIpc : public WithModule {
 TEST_F(SoftCudaIpc, BothProcessesSeeWhatKernelsWrite) {
   constexpr int kCount = 1001;  // not whole pages
   const CUdeviceptr memory = allocate(kCount * sizeof(unsigned));
-  upload(memory, std::vector<unsigned>(kCount, 40));
+  write(memory, std::vector<unsigned>(kCount, 40));
   Peer peer;
   EXPECT_DONE(peer.ask("open " + text_of(exported(memory))));
   EXPECT_ANSWER(CUDA_SUCCESS, std::to_string(kCount * sizeof(unsigned)), peer.ask("size"));
@@ -50,7 +57,7 @@ TEST_F(SoftCudaIpc, SmallNeighboursAreNotShared) {
   std::vector<CUdeviceptr> all;
   for (unsigned i = 0; i < 9; ++i) {
     all.push_back(allocate(sizeof(unsigned)));
-    upload(all.back(), std::vector<unsigned>{i});
+    write(all.back(), std::vector<unsigned>{i});
   }
   Peer peer;
   EXPECT_DONE(peer.ask("open " + text_of(exported(all[4]))));
@@ -63,7 +70,7 @@ TEST_F(SoftCudaIpc, SmallNeighboursAreNotShared) {
 
 TEST_F(SoftCudaIpc, AnAddressInsideNamesAllOfTheMemory) {
   const CUdeviceptr memory = allocate(4096);
-  upload(memory, std::vector<unsigned>{5, 6});
+  write(memory, std::vector<unsigned>{5, 6});
   EXPECT_EQ(text_of(exported(memory)), text_of(exported(memory + 4)));
   Peer peer;
   EXPECT_DONE(peer.ask("open " + text_of(exported(memory + 4))));
@@ -134,6 +141,7 @@ TEST_F(SoftCudaIpc, OpenedMemoryIsNotItsOpeners) {
   CUipcMemHandle handle{};
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&handle, opened));
   EXPECT_OK(cuMemsetD32(opened, 3, 16));
+  EXPECT_OK(cuCtxSynchronize());
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuMemsetD32(opened, 3, 17));
   EXPECT_ANSWER(CUDA_SUCCESS, "3", peer.ask("value 15"));
   int capable = 1;
@@ -194,7 +202,7 @@ TEST_F(SoftCudaIpc, ForgedHandlesOpenNothing) {
 
 TEST_F(SoftCudaIpc, MemoryLivesUntilTheLastLetsGo) {
   const CUdeviceptr memory = allocate(4096);
-  upload(memory, std::vector<unsigned>(1024, 8));
+  write(memory, std::vector<unsigned>(1024, 8));
   const std::string handle = text_of(exported(memory));
   Peer first;
   Peer second;
@@ -230,7 +238,7 @@ TEST_F(SoftCudaIpc, TheMakersDeathLeavesTheMemoryToOthers) {
 
 TEST_F(SoftCudaIpc, AnOpenersDeathIsNothingToTheMaker) {
   const CUdeviceptr memory = allocate(4096);
-  upload(memory, std::vector<unsigned>(1024, 1));
+  write(memory, std::vector<unsigned>(1024, 1));
   const std::string handle = text_of(exported(memory));
   for (unsigned time = 0; time < 3; ++time) {
     Peer peer;

@@ -80,7 +80,8 @@ void obey(const std::string& line, CUfunction increment) {
   if (verb == "fill" && words >> number) {
     std::size_t size = 0;
     cuMemGetAddressRange(nullptr, &size, g_memory);
-    return answer(cuMemsetD32(g_memory, static_cast<unsigned>(number), size / 4));
+    const CUresult code = cuMemsetD32(g_memory, static_cast<unsigned>(number), size / 4);
+    return answer(code == CUDA_SUCCESS ? cuCtxSynchronize() : code);
   }
   if (verb == "export") {
     CUipcMemHandle handle{};
