@@ -20,8 +20,8 @@ CUresult Gate::wait_and_enter() {
   ++waiting_;
   for (;;) {
     // Before the look: a change after it is not slept over.
-    const std::uint32_t seen = changes_.load(std::memory_order_acquire);
-    if (closed()) {
+    const Seen seen = look();
+    if (seen.closed) {
       --waiting_;
       lock.unlock();
       session_.tell_loss();
@@ -283,7 +283,7 @@ std::optional<Gate::Time> Gate::deadline(Time now) const {
 void Gate::keep() {
   std::unique_lock lock(mutex_);
   while (!stopped_) {
-    const std::uint32_t seen = changes_.load(std::memory_order_acquire);
+    const Seen seen = look();
     const Time now = Clock::now();
     advance(now);
     if (closed() && phase_ == Phase::none && draining_.empty()) return;
@@ -291,17 +291,20 @@ void Gate::keep() {
   }
 }
 
-void Gate::wait(std::unique_lock<std::mutex>& lock, std::uint32_t seen, const std::optional<Time>& until,
+Gate::Seen Gate::look() const {
+  return {changes_.load(std::memory_order_acquire), closed()};
+}
+
+void Gate::wait(std::unique_lock<std::mutex>& lock, const Seen& seen, const std::optional<Time>& until,
                 ring::SpinBudget& budget) {
-  const bool was_closed = closed();
   // While threads are inside, nothing can be done about a turn that is asked back.
   const bool heeds_turn = phase_ != Phase::sealing;
   lock.unlock();
   ring::wait(
       session_.header.worker_bell, budget,
       [&] {
-        return changes_.load(std::memory_order_acquire) != seen || (heeds_turn && turn_.changed()) ||
-               closed() != was_closed;
+        return changes_.load(std::memory_order_acquire) != seen.changes || (heeds_turn && turn_.changed()) ||
+               closed() != seen.closed;
       },
       until);
   lock.lock();

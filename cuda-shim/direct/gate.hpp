@@ -170,7 +170,14 @@ class Gate {
   std::optional<Time> deadline(Time now) const;
   /// Has every waiting thread look again.
   void change();
-  void wait(std::unique_lock<std::mutex>& lock, std::uint32_t seen, const std::optional<Time>& until,
+  /// What a waiting thread knows. Taken before it looks at anything else: a change after that is not slept
+  /// over.
+  struct Seen {
+    std::uint32_t changes;
+    bool closed;
+  };
+  Seen look() const;
+  void wait(std::unique_lock<std::mutex>& lock, const Seen& seen, const std::optional<Time>& until,
             ring::SpinBudget& budget);
 
   // Written by every thread with a command, on a line of its own.
