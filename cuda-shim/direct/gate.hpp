@@ -170,8 +170,8 @@ class Gate {
   std::optional<Time> deadline(Time now) const;
   /// Has every waiting thread look again.
   void change();
-  /// What a waiting thread knows. Taken before it looks at anything else: a change after that is not slept
-  /// over.
+  /// The state of things, taken before a waiting thread looks at anything else: a change after that is not
+  /// slept over.
   struct Seen {
     std::uint32_t changes;
     bool closed;
