@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "cuda-shim/direct/driver.hpp"
 #include "cuda-shim/direct/gates/gates.hpp"
 #include "cuda-shim/direct/tenancy.hpp"
 
