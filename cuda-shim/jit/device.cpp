@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -87,6 +88,7 @@ std::optional<std::string> link_by_driver(const std::vector<LinkInput>& inputs, 
     linked.emplace(static_cast<const char*>(image), size);
   } else {
     error = log[0] != '\0' ? log.data() : "the driver cannot link it (error " + std::to_string(code) + ")";
+    std::replace(error.begin(), error.end(), '\n', ' ');
   }
   (void)call("cuLinkDestroy", linking);
   return linked;

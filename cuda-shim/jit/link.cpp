@@ -101,12 +101,14 @@ const std::string* Link::image(const NvJitLink& functions) {
 
 std::optional<std::string> Link::make_image(const NvJitLink& functions, std::string& error) const {
   std::vector<LinkInput> parts;
+  bool has_optimised = false;
   const bool optimises = has_option("-lto") || has_option("-dlto");
   const auto has_code_to_optimise = [&](const Input& input) { return optimises && input.type == kLinkLtoIr; };
   if (std::any_of(inputs_.begin(), inputs_.end(), has_code_to_optimise)) {
     auto ptx = optimised(functions, error);
     if (!ptx) return std::nullopt;
     parts.push_back({kPtxInput, std::move(*ptx), "code optimised by nvJitLink"});
+    has_optimised = true;
   }
   for (const Input& input : inputs_) {
     if (has_code_to_optimise(input)) continue;
@@ -122,6 +124,11 @@ std::optional<std::string> Link::make_image(const NvJitLink& functions, std::str
   const auto code = std::find_if(parts.begin(), parts.end(), is_code);
   const bool is_one_text = std::count_if(parts.begin(), parts.end(), is_code) == 1 && code->type == kPtxInput;
   auto linked = is_one_text && parts.size() == 1 ? std::nullopt : link_by_driver(parts, error);
+  // -ptx takes nothing but LTO IR, so nvJitLink cannot be told what the other inputs call.
+  if (!linked && !is_one_text && has_optimised && parts.size() > 1)
+    error +=
+        "; -lto drops functions that only inputs of other kinds call: give those inputs as LTO IR, too, or "
+        "link without -lto";
   // A text that needs nothing of the libraries beside it is whole; if it does, loading it will name what it
   // needs.
   if (!linked && is_one_text) linked = code->bytes;

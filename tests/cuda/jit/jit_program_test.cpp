@@ -105,6 +105,14 @@ TEST_F(JitProgram, RunsWhatNvJitLinkMakes) {
   }
 }
 
+TEST_F(JitProgram, IsToldWhatOptimisationDropsThatOtherInputsCall) {
+  const harness::CombinedRun ran = harness::run_combined(on_driver({kPrograms + "link", "run", "lto-called"}));
+  EXPECT_NE(ran.status, 0);
+  EXPECT_NE(ran.output.find("Undefined reference to '_Z1ff'"), std::string::npos) << ran.output;
+  EXPECT_NE(ran.output.find("-lto drops functions that only inputs of other kinds call"), std::string::npos)
+      << ran.output;
+}
+
 TEST_F(JitProgram, RunsWhatNvccMakes) {
   if (harness::kSanitized) GTEST_SKIP() << "nvcc's own programs do not bear a sanitized library";
   const harness::TemporaryFolder folder;

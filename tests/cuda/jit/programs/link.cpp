@@ -2,7 +2,8 @@
 // that is. WAY: "ptx", one text; "limited", the same with at most 38 registers; "cubin", one that NVRTC hands
 // out as machine code; "file", the same in a file; "lto", two inputs with code for link-time optimisation;
 // "lto-ptx", the same for PTX, as the program asks; "two", two texts; "two-cubin", two that NVRTC hands out
-// as machine code; "mixed", one of each.
+// as machine code; "mixed", one of each; "lto-called", a text whose kernel calls code for link-time
+// optimisation.
 #include <nvJitLink.h>
 #include <nvrtc.h>
 
@@ -62,8 +63,10 @@ int main(int count, char** arguments) {
   check(nvJitLinkCreate(&link, static_cast<unsigned>(options.size()), options.data()), "nvJitLinkCreate");
   std::vector<const char*> sources{kWhole};
   if (optimises || way == "two" || way == "two-cubin" || way == "mixed") sources = {kKernel, kFunction};
+  if (way == "lto-called") sources = {kFunction, kKernel};
   for (const char* const source : sources) {
     if (way == "mixed" && source == sources.back()) type = NVJITLINK_INPUT_CUBIN;
+    if (way == "lto-called" && source == sources.back()) type = NVJITLINK_INPUT_PTX;
     const std::string code = compile(source, type);
     if (way == "file") {
       const char* const path = "linked.cubin";
