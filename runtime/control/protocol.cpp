@@ -96,6 +96,8 @@ std::string to_text(const ControlRequest& request) {
       return json_text(intervention(request, "resume"));
     case ControlRequest::Command::focus:
       return json_text(json{{"command", "focus"}, {"tenants", request.front}});
+    case ControlRequest::Command::show:
+      return json_text(json{{"command", "show"}, {"session", request.session.value_or(0)}});
     case ControlRequest::Command::ps:
       break;
   }
@@ -162,10 +164,13 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     if (fields.ok() && !request.session && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");
     }
+  } else if (command == "show") {
+    request.command = ControlRequest::Command::show;
+    request.session = fields.integer32("session");
   } else if (command != "ps") {
     fields.fail(
         "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'kill', 'pause', 'resume', 'stop', "
-        "'restart', 'usage', 'reload', 'config', 'whoami' and 'focus'");
+        "'restart', 'usage', 'reload', 'config', 'whoami', 'focus' and 'show'");
   }
   if (!fields.ok()) return fields.error();
   return request;

@@ -13,6 +13,7 @@
 //   {"command":"focus","tenants":["a"]}             {"ok":true,"front":["a"],"refused":[]} (FrontAnswer);
 //   holds
 //                                                   until the next such request, or hanging up
+//   {"command":"show","session":7}                  {"ok":true,"calls":[...],...} (session::JournalReport)
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   {"command":"restart"}                           {"ok":true}, and the daemon hangs up when it has become
 //                                                   a new one, or cannot: its uptime tells
@@ -60,7 +61,8 @@ struct ControlRequest {
     kill,
     pause,
     resume,
-    focus
+    focus,
+    show
   };
   Command command = Command::ps;
   /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, unless there is `session`
@@ -70,7 +72,7 @@ struct ControlRequest {
   std::optional<std::uint32_t> device{};   // set_policy, trace; none: all devices
   std::optional<MemorySize> memory{};      // set
   UsageQuery usage{};                      // usage
-  std::optional<std::uint32_t> session{};  // kill, pause, resume
+  std::optional<std::uint32_t> session{};  // kill, pause, resume, show
   std::vector<std::string> front{};        // focus: the tenants whose windows are in front
 };
 

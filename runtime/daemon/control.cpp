@@ -88,6 +88,8 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
       const auto front = foreground_.set(from.token, request->front, from.account);
       return front ? to_text(front.value()) : control::failure_text(front.error().message);
     }
+    case control::ControlRequest::Command::show:
+      return show(SessionId{request->session.value_or(0)}, from);
     case control::ControlRequest::Command::stop:
     case control::ControlRequest::Command::restart:
       break;
@@ -116,6 +118,19 @@ std::string Control::reload(const ControlPeer& by) {
   needs_.log.info(by.account, "{} has the configuration read again", text_of(by));
   const auto report = reload_();
   return report ? to_text(report.value()) : control::refusal_text(lines_of(report.error()));
+}
+
+ControlAnswer Control::show(SessionId id, const ControlPeer& by) {
+  const Session* const session = needs_.sources.sessions.find(id);
+  const std::string name = "session " + std::to_string(id.value);
+  if (session == nullptr || session->stage != Session::Stage::running)
+    return control::failure_text("there is no " + name + " that runs: see 'fairgv ps'");
+  if (!by.account.administrator && session->account.owner != by.account.owner)
+    return control::failure_text(name + " belongs to user " + std::to_string(session->account.owner) +
+                                 ": only that user or the administrator may see it");
+  const auto asked = needs_.journals.ask(*session, by.token, std::chrono::steady_clock::now());
+  if (!asked) return control::failure_text(asked.error().message);
+  return {std::nullopt, true};
 }
 
 std::string Control::whoami(const control::ControlRequest& request, const ControlPeer& peer) {

@@ -16,6 +16,7 @@
 #include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
 #include "runtime/daemon/reports/daemon_life.hpp"
+#include "runtime/daemon/reports/journals.hpp"
 #include "runtime/daemon/reports/sources.hpp"
 #include "runtime/daemon/reports/usage_keeper.hpp"
 #include "runtime/daemon/tenants/entrance.hpp"
@@ -37,7 +38,7 @@ struct ControlAnswer {
   ControlAnswer(std::optional<std::string> text_now, bool awaits)
       : text(std::move(text_now)), awaits_more(awaits) {}
 
-  std::optional<std::string> text;  // none: it comes later, from the usage keeper and with the peer's token
+  std::optional<std::string> text;  // none: it comes later, with the peer's token
   bool awaits_more = false;         // the peer waits for that, or for the daemon to end
 };
 
@@ -52,6 +53,7 @@ class Control {
     const DaemonLife& life;
     UsageKeeper& usage;
     UserLog& log;
+    Journals& journals;
   };
   /// `socket` is for the report; `reload` reads the configuration again.
   Control(const Needs& needs, Adjustments adjustments, Interventions interventions, Foreground foreground,
@@ -82,6 +84,7 @@ class Control {
   std::string report() const;
   std::string read_trace(const control::ControlRequest& request, const ControlPeer& by);
   std::string reload(const ControlPeer& by);
+  ControlAnswer show(SessionId id, const ControlPeer& by);
   std::string whoami(const control::ControlRequest& request, const ControlPeer& peer);
 
   const Needs needs_;

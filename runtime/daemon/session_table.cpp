@@ -36,6 +36,7 @@ SessionTable::SessionTable(const Needs& needs)
       suspensions_(needs.tenancies.registry(), needs.dispatch, needs.log),
       processors_(needs.dispatch),
       host_weights_(needs.dispatch, needs.tenancies),
+      journals_(needs.answer),
       departures_({needs.dispatch, needs.tenancies, needs.markets, needs.devices.placements(), needs.log}) {}
 
 Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer, Socket& client) {
@@ -135,20 +136,6 @@ bool SessionTable::answer_question(Session& session) {
   return true;
 }
 
-/// Sends the driver's messages from now on, and those from while the worker started. Messages beyond the
-/// socket's room are lost.
-void SessionTable::tell_of_driver(Session& session) {
-  if (!session.messages) return;
-  session.messages->tell_program([&client = session.client](const WorkerOutput::Lines& lines) {
-    for (std::size_t first = 0; first < lines.size(); first += session::kMostDriverLines) {
-      const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(first);
-      const std::size_t count = std::min(session::kMostDriverLines, lines.size() - first);
-      if (client)
-        client.offer(to_text(session::DriverSays{{begin, begin + static_cast<std::ptrdiff_t>(count)}}));
-    }
-  });
-}
-
 void SessionTable::on_worker_message(SessionId id) {
   if (Session* const session = sessions_.find(id)) hear_worker(*session);
 }
@@ -166,6 +153,7 @@ void SessionTable::on_worker_text(Session& session, const std::string& text) {
   const auto* const ready = std::get_if<session::WorkerReady>(&message.value());
   const auto* const failed = std::get_if<session::WorkerFailed>(&message.value());
   const auto* const command = std::get_if<session::LongCommand>(&message.value());
+  const auto* const journal = std::get_if<session::JournalShown>(&message.value());
   const bool starting = session.stage == Session::Stage::starting;
   if (starting && ready != nullptr) {
     on_ready(session, *ready);
@@ -173,6 +161,9 @@ void SessionTable::on_worker_text(Session& session, const std::string& text) {
     end(session, failed->reason, starting ? std::nullopt : std::optional(Fault::violation));
   } else if (session.stage == Session::Stage::running && command != nullptr) {
     on_long_command(session, *command);
+  } else if (session.stage == Session::Stage::running && journal != nullptr) {
+    if (auto taken = journals_.take(session, *journal); !taken)
+      end(session, taken.error().message, Fault::violation);
   } else {
     end(session, "its worker spoke out of turn", Fault::violation);
   }
@@ -250,7 +241,7 @@ Result<void> SessionTable::admit(Session& session) {
   session.segment.reset();  // only the header stays mapped here
   session.output.reset();
   session.stage = Session::Stage::running;
-  tell_of_driver(session);
+  if (session.messages) session.messages->tell_program(session.client);
   return {};
 }
 
@@ -326,6 +317,7 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   std::optional<Time> first = processors_.deadline(sessions_);
   keep_earlier(first, host_weights_.deadline(sessions_));
   keep_earlier(first, needs_.devices.placements().deadline());
+  keep_earlier(first, journals_.deadline());
   for (const auto& [id, session] : sessions_.all()) {
     if (session->stage == Session::Stage::starting) keep_earlier(first, std::optional(session->give_up));
     if (session->messages) keep_earlier(first, session->messages->deadline());
@@ -340,6 +332,7 @@ void SessionTable::expire(Time now) {
   processors_.expire(sessions_, now);
   host_weights_.expire(sessions_, now);
   needs_.devices.placements().expire(now);
+  journals_.expire(now);
   std::vector<Session*> to_clear;
   for (const auto& [id, session] : sessions_.all()) {
     if (session->messages) session->messages->expire(now);
@@ -392,7 +385,7 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   needs_.tenancies.account_memory(session.tenant_name);
   needs_.devices.placements().adopt(session);
   tell_configuration(session, needs_.config, needs_.tenancies.registry());
-  tell_of_driver(session);
+  if (session.messages) session.messages->tell_program(session.client);
   sessions_.add(std::move(taken).value());
   return {};
 }

@@ -14,6 +14,7 @@
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/handover/handover.hpp"
 #include "runtime/daemon/oversell/markets.hpp"
+#include "runtime/daemon/reports/journals.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/sessions/departures.hpp"
 #include "runtime/daemon/sessions/device_keeper.hpp"
@@ -42,6 +43,7 @@ class SessionTable {
     Entrance& entrance;
     Installation& installation;
     UserLog& log;
+    Journals::Answer answer;  // to peers that have asked for a journal
   };
   explicit SessionTable(const Needs& needs);
 
@@ -80,6 +82,8 @@ class SessionTable {
   void set_pause(SessionId id, const std::optional<control::Pause>& pause);
   /// Call this after a tenant was paused or resumed.
   void tell_pauses(TenantId tenant) { suspensions_.tell(sessions_, tenant); }
+  /// The questions for journals.
+  Journals& journals() { return journals_; }
   /// Ends sessions that broke the turn protocol.
   void end_broken();
   /// Kills every worker. The table is empty once no process of theirs is left.
@@ -100,7 +104,6 @@ class SessionTable {
   Result<void> watch_client(Session& session);
   void on_client_message(SessionId id);
   bool answer_question(Session& session);
-  static void tell_of_driver(Session& session);
   void on_worker_message(SessionId id);
   void on_ledger_message(SessionId id);
   bool hear_worker(Session& session);
@@ -113,6 +116,7 @@ class SessionTable {
   DispatchedSession dispatched(Session& session) const;
   void on_worker_end(SessionId id);
   void end(Session& session, const std::string& reason, std::optional<Fault> fault = {}) {
+    journals_.forget(session.id);
     departures_.begin(sessions_, session, reason, fault);
   }
 
@@ -122,6 +126,7 @@ class SessionTable {
   Suspensions suspensions_;
   ProcessorWatch processors_;
   HostWeightWatch host_weights_;
+  Journals journals_;
   Departures departures_;
   std::uint32_t last_id_ = 0;
 };

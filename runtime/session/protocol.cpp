@@ -275,8 +275,8 @@ Result<Hear> parse_hear(std::string_view text) {
   return question;
 }
 
-Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_message(std::string_view text) {
-  using Message = std::variant<WorkerReady, WorkerFailed, LongCommand>;
+Result<WorkerMessage> parse_worker_message(std::string_view text) {
+  using Message = WorkerMessage;
   JsonFields fields(text, "worker's");
   const std::string kind = fields.string("worker", kLongestReason);
   if (kind == "failed") {
@@ -289,7 +289,14 @@ Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_messag
     if (!fields.ok()) return fields.error();
     return Message(std::move(command));
   }
-  if (fields.ok() && kind != "ready") fields.fail("is none of 'ready', 'failed' and 'long command'");
+  if (kind == "journal") {
+    const JournalShown shown{fields.integer("bytes", 0, kLongestJournalReport)};
+    if (!fields.ok()) return fields.error();
+    return Message(shown);
+  }
+  if (fields.ok() && kind != "ready") {
+    fields.fail("is none of 'ready', 'failed', 'long command' and 'journal'");
+  }
   WorkerReady ready;
   for (json& element : fields.list("devices", kMaxDevices)) {
     auto device = JsonFields::nested(std::move(element), "worker's device");

@@ -30,6 +30,7 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/session/journal/journal_report.hpp"
 #include "runtime/session/wish/slicing_wish.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
 #include "runtime/wire/calls.hpp"
@@ -230,6 +231,7 @@ Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text)
 Result<std::variant<DirectEnds, Welcome, Refused>> parse_direct_answer(std::string_view text);
 Result<DriverSays> parse_driver_says(std::string_view text);
 Result<Hear> parse_hear(std::string_view text);
-Result<std::variant<WorkerReady, WorkerFailed, LongCommand>> parse_worker_message(std::string_view text);
+using WorkerMessage = std::variant<WorkerReady, WorkerFailed, LongCommand, JournalShown>;
+Result<WorkerMessage> parse_worker_message(std::string_view text);
 
 }  // namespace fairgv::session

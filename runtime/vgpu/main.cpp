@@ -25,6 +25,7 @@
 #include "runtime/vgpu/issue/long_commands.hpp"
 #include "runtime/vgpu/issue/tracer.hpp"
 #include "runtime/vgpu/opencl/unusable_drivers.hpp"
+#include "runtime/vgpu/orders.hpp"
 #include "runtime/vgpu/placement.hpp"
 #include "runtime/vgpu/process.hpp"
 #include "runtime/vgpu/worker.hpp"
@@ -53,7 +54,6 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   coscheduling.device_apart.store(placement->apart() ? 1 : 0, std::memory_order_relaxed);
   const session::WorkerReady ready = ready_with(*back_end.value(), options.examine_drivers);
   FAIRGV_CHECK(daemon.send(to_text(ready)));
-  exit_with_daemon(daemon.fd());
 
   IssueSettings settings;
   settings.turn.slice =
@@ -91,6 +91,7 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
                                .access = access});
   Worker worker(segment.value(), executor, *calls, placement->commands_run_on());
   if (back_end.value()->callbacks_may_issue()) executor.set_stand_in(&worker);
+  obey(daemon, worker, *calls);
   int status = 0;
   if (auto served = worker.run(); !served) {
     // The daemon logs it: it may contain a client's text. If there is no room, the status tells.

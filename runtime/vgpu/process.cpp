@@ -1,11 +1,13 @@
 #include "runtime/vgpu/process.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <thread>
+#include <utility>
 
 #include "runtime/session/ledger_protocol.hpp"
 
@@ -16,13 +18,17 @@ void close_memory_to_others() {
   if (::getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_max == 0) ::prctl(PR_SET_DUMPABLE, 0);
 }
 
-void exit_with_daemon(int daemon_fd) {
-  std::thread([daemon_fd] {
-    pollfd daemon{daemon_fd, POLLIN, 0};
-    while (::poll(&daemon, 1, -1) < 0) {
-      // EINTR
+void listen_to_daemon(int daemon_fd, std::function<void(Packet)> on_order) {
+  // Another descriptor of the same socket: the loop's thread speaks on the first.
+  std::thread([daemon_fd = ::fcntl(daemon_fd, F_DUPFD_CLOEXEC, 0), on_order = std::move(on_order)] {
+    const Socket daemon{UniqueFd(daemon_fd)};
+    pollfd ready{daemon_fd, POLLIN, 0};
+    while (true) {
+      if (::poll(&ready, 1, -1) < 0) continue;  // EINTR
+      auto packet = daemon.receive();
+      if (!packet || packet->kind == Packet::Kind::closed) ::_exit(0);
+      if (packet->kind == Packet::Kind::message) on_order(std::move(packet).value());
     }
-    ::_exit(0);  // the daemon sends nothing: any event is the end
   }).detach();
 }
 

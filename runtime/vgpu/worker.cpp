@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace fairgv::vgpu {
@@ -26,6 +27,7 @@ Result<void> Worker::run() {
   Helm::Held held = take_helm();
   while (!segment_.closed()) {
     to_loop_ = false;
+    run_task();
     saturated_ = loop_->saturated();
     if (!saturated_ && !broken_) {
       if (auto read = read_calls(); !read) broken_ = read.error();
@@ -42,6 +44,22 @@ Result<void> Worker::run() {
     held = wait(std::move(held));
   }
   return {};  // with the helm: no other thread stands in any more
+}
+
+bool Worker::run_between_calls(std::function<void()> task) {
+  auto owned = std::make_unique<std::function<void()>>(std::move(task));
+  std::function<void()>* none = nullptr;
+  if (!task_.compare_exchange_strong(none, owned.get(), std::memory_order_release, std::memory_order_relaxed))
+    return false;
+  (void)owned.release();
+  ring::ring(segment_.header().worker_bell);
+  return true;
+}
+
+void Worker::run_task() {
+  if (task_.load(std::memory_order_relaxed) == nullptr) return;
+  const std::unique_ptr<std::function<void()>> task(task_.exchange(nullptr, std::memory_order_acquire));
+  (*task)();
 }
 
 void Worker::free_if_there_is_time() {
@@ -160,7 +178,7 @@ bool Worker::deadline_passed() const {
 
 bool Worker::ready() const {
   return (!saturated_ && requests_.has_record()) || loop_->needs_pump() || segment_.closed() || broken_ ||
-         to_loop_;
+         to_loop_ || task_.load(std::memory_order_relaxed) != nullptr;
 }
 
 Helm::Held Worker::wait(Helm::Held held) {

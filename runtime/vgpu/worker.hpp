@@ -5,8 +5,10 @@
 // nothing of its own.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,10 +34,15 @@ class Worker final : public StandIn {
  public:
   /// All three outlive the worker.
   Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, Processors commands_run_on);
+  ~Worker() { delete task_.load(std::memory_order_acquire); }
 
   /// Serves the session until it is closed. An Error if the front end broke the protocol: the session is then
   /// closed from this side.
   Result<void> run();
+
+  /// Has the task run between two calls, with the helm, as soon as the thread that has it gets there; false:
+  /// an earlier one still waits. Any thread.
+  bool run_between_calls(std::function<void()> task);
 
   /// For the driver's thread that has just reported the last command of a program that waits for each: serves
   /// the program's next calls, which are to come at once, as far as they are brief, and returns as soon as
@@ -55,6 +62,7 @@ class Worker final : public StandIn {
   enum class Reads { every_call, brief_calls };
   Result<void> read_calls(Reads which = Reads::every_call);
   void serve_briefly();
+  void run_task();
   bool next_is_brief();
   Result<void> handle(const ring::RecordHeader& header, std::span<const std::byte> payload);
   Result<void> handle_indirect(const ring::RecordHeader& header);
@@ -85,8 +93,10 @@ class Worker final : public StandIn {
   ring::SpinBudget budget_at_work_;  // while the device has commands of this session
   std::optional<Error> broken_;      // the front end's breach of the protocol
   bool saturated_ = false;           // no calls are read
-  bool to_loop_ = false;             // the loop thread has to look after the device, or read
-  int frees_due_ = 0;                // not zero: something may have ended; grows while there is no time
+  /// Owned, or null. Stored with release by run_between_calls(), taken with acquire by run_task().
+  std::atomic<std::function<void()>*> task_{nullptr};
+  bool to_loop_ = false;  // the loop thread has to look after the device, or read
+  int frees_due_ = 0;     // not zero: something may have ended; grows while there is no time
   std::vector<std::uint64_t> scratch_;
 };
 

@@ -91,7 +91,7 @@ fairgv_discover_tests(system_driver_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 # Other users' processes in the daemon's place, people's interventions in sessions, promises, and
 # policies that follow the host. A program of its own, because it needs few of the programs above.
 add_executable(system_peer_test system/containment/impostor_test.cpp system/host_test.cpp system/pause_test.cpp
-  system/promises_test.cpp)
+  system/promises_test.cpp system/session_show_test.cpp)
 target_compile_definitions(system_peer_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>"
   FAIRGV_CUDA=$<BOOL:${FAIRGV_CUDA_INCLUDE}>)
 if(FAIRGV_CUDA_INCLUDE)

@@ -51,6 +51,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/ps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/reception_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/session_devices_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/session_journal_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/session_placement_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/session_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/socket_test.cpp

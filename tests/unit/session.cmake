@@ -8,6 +8,7 @@ add_executable(session_test
   session/host_work_test.cpp
   session/identity_test.cpp
   session/memory_size_test.cpp
+  session/journal_report_test.cpp
   session/near_word_test.cpp
   session/own_files_test.cpp
   session/service_unit_test.cpp

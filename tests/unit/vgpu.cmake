@@ -15,6 +15,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/object_table_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/queues_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/waits_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/journal_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/kernel_name_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/long_commands_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/include_files_test.cpp

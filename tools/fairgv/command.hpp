@@ -22,6 +22,8 @@ void add_set(CLI::App& app, Action& action);
 void add_interventions(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
+/// session show.
+void add_session(CLI::App& app, Action& action);
 void add_focus(CLI::App& app, Action& action);
 void add_env(CLI::App& app, Action& action);
 void add_restart(CLI::App& app, Action& action);

@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   add_interventions(app, action);
   add_top(app, action);
   add_trace(app, action);
+  add_session(app, action);
   add_focus(app, action);
   add_env(app, action);
   add_restart(app, action);

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
@@ -95,6 +96,17 @@ void WorkerOutput::tell_program(std::function<void(const Lines&)> tell) {
   if (!program_) return;
   tell_ = std::move(tell);
   pass_on(std::exchange(held_, {}));
+}
+
+void WorkerOutput::tell_program(const Socket& client) {
+  tell_program([&client](const Lines& lines) {
+    for (std::size_t first = 0; first < lines.size(); first += session::kMostDriverLines) {
+      const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(first);
+      const std::size_t count = std::min(session::kMostDriverLines, lines.size() - first);
+      if (client)
+        client.offer(to_text(session::DriverSays{{begin, begin + static_cast<std::ptrdiff_t>(count)}}));
+    }
+  });
 }
 
 void WorkerOutput::catch_up() {

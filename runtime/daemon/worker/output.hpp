@@ -18,6 +18,7 @@
 
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/base/socket.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/worker/output_lines.hpp"
 
@@ -41,6 +42,8 @@ class WorkerOutput {
   void hold_for_program() { program_.emplace(kProgramBudget); }
   /// Gives the program the kept lines, and further lines as they come. Without hold_for_program(), none.
   void tell_program(std::function<void(const Lines&)> tell);
+  /// The same by messages to its socket, which outlives this; those beyond the socket's room are lost.
+  void tell_program(const Socket& client);
   /// Reads the output that is there now, so that the program has been told of it; not all of a flood.
   void catch_up();
   static constexpr std::size_t kMostHeld = 200;

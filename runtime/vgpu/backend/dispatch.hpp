@@ -19,11 +19,14 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "runtime/base/result.hpp"
 #include "runtime/vgpu/ends/replies.hpp"
 #include "runtime/vgpu/executor/loop.hpp"
+#include "runtime/vgpu/journal/journal.hpp"
 #include "runtime/wire/calls.hpp"
+#include "runtime/wire/object_ids.hpp"
 
 namespace fairgv::vgpu {
 
@@ -40,6 +43,8 @@ class CallHandler {
 
   /// dispatch() is about to have a call handled.
   void at_helm(Executor::Loop& loop) { loop_ = &loop; }
+  /// Of the calls that dispatch() has had handled. With the helm.
+  Journal& journal() { return journal_; }
 
  protected:
   /// Only while a call is handled.
@@ -47,9 +52,39 @@ class CallHandler {
 
  private:
   Executor::Loop* loop_ = nullptr;
+  Journal journal_;
 };
 
 namespace detail {
+
+/// Contents are not kept: whoever makes the object again copies them from the object that is there.
+template <wire::LastingCall Call>
+void keep(Journal& journal, const Call& call, std::span<const std::byte> bytes) {
+  std::vector<wire::ObjectId> names;
+  wire::each_object_id(call, [&](wire::ObjectId id) { names.push_back(id); });
+  std::vector<std::byte> bare;
+  if constexpr (requires { call.initial; }) {
+    Call without = call;
+    without.initial = {};
+    bare.resize(wire::encoded_size(without));
+    wire::encode(without, bare.data());
+    bytes = bare;
+  }
+  journal.keep(Call::opcode, Call::lasting, call.lasting_object(), call.lasting_slot(), bytes, names);
+}
+
+/// Whether the call has done what it asked for. An object of OpenCL's that could not be made is there
+/// nevertheless, poisoned.
+template <wire::LastingCall Call, class Reply>
+bool has_lasted(const Reply& reply) {
+  if constexpr (requires { reply.code; }) {
+    return reply.code == 0;
+  } else if constexpr (requires { reply.error; }) {
+    return reply.error == 0 || Call::lasting == wire::Lasting::makes;
+  } else {
+    return true;
+  }
+}
 
 template <class Handlers>
 using Handler = Result<void> (*)(Handlers&, Replies&, std::span<const std::byte>, std::uint64_t tag);
@@ -64,6 +99,12 @@ Result<void> decode_and_handle(Handlers& handlers, Replies& replies, std::span<c
   auto result = handlers.handle(call);
   static_assert(std::is_same_v<decltype(result), Result<typename Call::Reply>>);
   if (!result) return Error{fmt::format("{}: {}", Call::name, result.error().message)};
+  if constexpr (std::is_same_v<Call, wire::ReleaseObject>) handlers.journal().release(call.id);
+  if constexpr (wire::LastingCall<Call>) {
+    bool lasts = true;
+    if constexpr (!std::is_void_v<typename Call::Reply>) lasts = has_lasted<Call>(result.value());
+    if (lasts) keep(handlers.journal(), call, bytes);
+  }
   if constexpr (!std::is_void_v<typename Call::Reply>) replies.send(Call::opcode, tag, result.value());
   return {};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/wire/codec.hpp"
+#include "runtime/wire/ids.hpp"
 
 namespace fairgv::wire {
 
@@ -18,6 +19,39 @@ using Opcode = std::uint16_t;
   static constexpr Opcode opcode = number;        \
   static constexpr std::string_view name = #Name; \
   using Reply = ReplyType;
+
+/// What is left of a call once it has been handled. A worker that takes over a session has to handle these
+/// calls again, so the session's journal keeps them (runtime/vgpu/journal).
+enum class Lasting {
+  makes,     // it makes the object
+  extends,   // it adds to the object, for good
+  prepares,  // it adds to what the next call of the object that `sets` will use up
+  sets,      // it replaces what the call before it, of the same object and slot, has done
+};
+
+/// In a call's struct: what lasts, and the object that the call makes or changes. Of those that set: the
+/// slot.
+#define FAIRGV_LASTS(what, object)                  \
+  static constexpr Lasting lasting = Lasting::what; \
+  ObjectId lasting_object() const {                 \
+    return object;                                  \
+  }                                                 \
+  static std::uint32_t lasting_slot() {             \
+    return 0;                                       \
+  }
+#define FAIRGV_SETS(object, slot)                   \
+  static constexpr Lasting lasting = Lasting::sets; \
+  ObjectId lasting_object() const {                 \
+    return object;                                  \
+  }                                                 \
+  std::uint32_t lasting_slot() const {              \
+    return slot;                                    \
+  }
+
+template <class Call>
+concept LastingCall = requires {
+  Call::lasting;
+};
 
 template <class... T>
 struct TypeList {};

@@ -18,6 +18,7 @@ namespace fairgv::wire {
 /// driver of more.
 struct CreateCommandBuffer {
   FAIRGV_CALL(CreateCommandBuffer, 0x0900, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId queue;
   std::uint64_t flags = 0;
@@ -42,18 +43,23 @@ struct Recorded {
 
 struct RecordBarrier : Recorded<EnqueueBarrier> {
   FAIRGV_CALL(RecordBarrier, 0x0901, void)
+  FAIRGV_LASTS(extends, recording.command_buffer)
 };
 struct RecordCopyBuffer : Recorded<EnqueueCopyBuffer> {
   FAIRGV_CALL(RecordCopyBuffer, 0x0902, void)
+  FAIRGV_LASTS(extends, recording.command_buffer)
 };
 struct RecordCopyBufferRect : Recorded<EnqueueCopyBufferRect> {
   FAIRGV_CALL(RecordCopyBufferRect, 0x0903, void)
+  FAIRGV_LASTS(extends, recording.command_buffer)
 };
 struct RecordFillBuffer : Recorded<EnqueueFillBuffer> {
   FAIRGV_CALL(RecordFillBuffer, 0x0904, void)
+  FAIRGV_LASTS(extends, recording.command_buffer)
 };
 struct RecordKernel : Recorded<EnqueueKernel> {
   FAIRGV_CALL(RecordKernel, 0x0905, void)
+  FAIRGV_LASTS(extends, recording.command_buffer)
 };
 
 // Only the driver knows which commands on images it records, so its answer is waited for. A command that it
@@ -61,20 +67,25 @@ struct RecordKernel : Recorded<EnqueueKernel> {
 
 struct RecordCopyBufferToImage : Recorded<EnqueueCopyBufferToImage> {
   FAIRGV_CALL(RecordCopyBufferToImage, 0x0906, StatusReply)
+  FAIRGV_LASTS(extends, recording.command_buffer)
 };
 struct RecordCopyImage : Recorded<EnqueueCopyImage> {
   FAIRGV_CALL(RecordCopyImage, 0x0907, StatusReply)
+  FAIRGV_LASTS(extends, recording.command_buffer)
 };
 struct RecordCopyImageToBuffer : Recorded<EnqueueCopyImageToBuffer> {
   FAIRGV_CALL(RecordCopyImageToBuffer, 0x0908, StatusReply)
+  FAIRGV_LASTS(extends, recording.command_buffer)
 };
 struct RecordFillImage : Recorded<EnqueueFillImage> {
   FAIRGV_CALL(RecordFillImage, 0x0909, StatusReply)
+  FAIRGV_LASTS(extends, recording.command_buffer)
 };
 
 /// Answers with the driver's own code, or with the first error of a command that it refused to record.
 struct FinalizeCommandBuffer {
   FAIRGV_CALL(FinalizeCommandBuffer, 0x090A, StatusReply)
+  FAIRGV_LASTS(extends, command_buffer)
   ObjectId command_buffer;
   FAIRGV_FIELDS(command_buffer)
 };

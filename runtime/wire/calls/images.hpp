@@ -31,6 +31,7 @@ struct GetSupportedImageFormats {
 
 struct CreateImage {
   FAIRGV_CALL(CreateImage, 0x0311, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::uint64_t flags = 0;  // as in CreateBuffer
@@ -42,6 +43,7 @@ struct CreateImage {
 /// An image in the memory of a buffer or of another image. Only the driver knows which ones it takes.
 struct CreateImageFromMemory {
   FAIRGV_CALL(CreateImageFromMemory, 0x0312, StatusReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId memory;
   std::uint64_t flags = 0;
@@ -59,6 +61,7 @@ struct CheckImagesOfHostMemory {
 
 struct CreateSampler {
   FAIRGV_CALL(CreateSampler, 0x0313, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::uint32_t normalized_coordinates = 0;  // cl_bool
@@ -69,6 +72,7 @@ struct CreateSampler {
 
 struct CreatePipe {
   FAIRGV_CALL(CreatePipe, 0x0314, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::uint64_t flags = 0;

@@ -49,6 +49,7 @@ struct DescribeKernels {
 
 struct CreateKernel {
   FAIRGV_CALL(CreateKernel, 0x0500, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId program;
   std::string_view kernel;  // its name
@@ -108,6 +109,19 @@ struct ArgumentUpdate {
   std::uint64_t bytes = 0;
   std::uint64_t position = 0;
 };
+
+/// The object that an argument names, or none.
+constexpr ObjectId object_named_in(const ArgumentUpdate& update) {
+  switch (update.kind) {
+    case ArgumentKind::memory:
+    case ArgumentKind::image:
+    case ArgumentKind::sampler:
+    case ArgumentKind::pipe:
+      return ObjectId{update.position};
+    default:
+      return {};
+  }
+}
 
 /// Sets the kernel's arguments as a launch would, without a launch: for queries that depend on them.
 struct SetKernelArguments {

@@ -11,6 +11,7 @@ namespace fairgv::wire {
 
 struct CreateBuffer {
   FAIRGV_CALL(CreateBuffer, 0x0300, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::uint64_t flags = 0;  // cl_mem_flags, without the *_HOST_PTR bits, which the front end resolves
@@ -28,6 +29,7 @@ struct CreateBuffer {
 
 struct CreateSubBuffer {
   FAIRGV_CALL(CreateSubBuffer, 0x0301, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId parent;
   std::uint64_t flags = 0;

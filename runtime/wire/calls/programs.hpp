@@ -17,6 +17,7 @@ namespace fairgv::wire {
 
 struct CreateProgramWithSource {
   FAIRGV_CALL(CreateProgramWithSource, 0x0400, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::string_view source;
@@ -31,6 +32,7 @@ struct BinaryReply {
 
 struct CreateProgramWithBinary {
   FAIRGV_CALL(CreateProgramWithBinary, 0x0401, BinaryReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::span<const DeviceIndex> devices;
@@ -41,6 +43,7 @@ struct CreateProgramWithBinary {
 
 struct CreateProgramWithIl {
   FAIRGV_CALL(CreateProgramWithIl, 0x0412, StatusReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::span<const std::byte> il;
@@ -49,6 +52,7 @@ struct CreateProgramWithIl {
 
 struct CreateProgramWithBuiltInKernels {
   FAIRGV_CALL(CreateProgramWithBuiltInKernels, 0x0414, StatusReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::span<const DeviceIndex> devices;
@@ -56,8 +60,12 @@ struct CreateProgramWithBuiltInKernels {
   FAIRGV_FIELDS(id, context, devices, names)
 };
 
+/// The slot of builds and compilations, each of which replaces the one before; others are constants' numbers.
+inline constexpr std::uint32_t kBuildSlot = ~std::uint32_t{0};
+
 struct SetSpecializationConstant {
   FAIRGV_CALL(SetSpecializationConstant, 0x0413, StatusReply)
+  FAIRGV_SETS(program, constant)
   ObjectId program;
   std::uint32_t constant = 0;
   std::span<const std::byte> value;
@@ -81,6 +89,7 @@ inline constexpr std::string_view kIncludeRoot = "fairgv-root";
 /// process. Several such calls add up. Only if the daemon has named session::kIncludes.
 struct ProvideIncludes {
   FAIRGV_CALL(ProvideIncludes, 0x0416, void)
+  FAIRGV_LASTS(prepares, program)
   ObjectId program;
   std::vector<IncludePlace> places;
   std::span<const std::uint32_t> absolute_options;  // where in the build's options an absolute path begins
@@ -92,6 +101,7 @@ struct ProvideIncludes {
 /// or the error that clBuildProgram returns.
 struct BuildProgram {
   FAIRGV_CALL(BuildProgram, 0x0402, void)
+  FAIRGV_SETS(program, kBuildSlot)
   ObjectId program;
   std::span<const DeviceIndex> devices;  // empty: all of the program's
   std::string_view options;
@@ -110,6 +120,7 @@ struct Header {
 /// clCompileProgram; runs and ends as BuildProgram does.
 struct CompileProgram {
   FAIRGV_CALL(CompileProgram, 0x0410, void)
+  FAIRGV_SETS(program, kBuildSlot)
   ObjectId program;
   std::span<const DeviceIndex> devices;  // empty: all of the program's
   std::string_view options;
@@ -123,6 +134,7 @@ struct CompileProgram {
 /// then, and if the driver makes none.
 struct LinkProgram {
   FAIRGV_CALL(LinkProgram, 0x0411, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::span<const DeviceIndex> devices;  // empty: all of the context's

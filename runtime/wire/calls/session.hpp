@@ -27,6 +27,7 @@ struct ReleaseObject {
 
 struct CreateContext {
   FAIRGV_CALL(CreateContext, 0x0100, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   std::span<const DeviceIndex> devices;  // all of one platform, at least one
   FAIRGV_FIELDS(id, devices)
@@ -34,6 +35,7 @@ struct CreateContext {
 
 struct CreateQueue {
   FAIRGV_CALL(CreateQueue, 0x0200, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   DeviceIndex device = 0;

@@ -2,9 +2,12 @@
 // does it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/daemon/reports/report.hpp"
 #include "runtime/daemon/session_table.hpp"
@@ -29,7 +32,10 @@ struct House {
   Tenancies tenancies{config, *dispatch};
   DeviceKeeper devices{config, *dispatch, tenancies, log};
   Markets markets{{config, *dispatch, tenancies.registry(), devices.table()}};
-  SessionTable table{{config, *events, *dispatch, tenancies, devices, markets, entrance, installation, log}};
+  std::vector<std::pair<std::uint64_t, std::string>> answers;  // to peers that asked for a journal, by key
+  SessionTable table{
+      {config, *events, *dispatch, tenancies, devices, markets, entrance, installation, log,
+       [this](std::uint64_t key, const std::string& text) { answers.emplace_back(key, text); }}};
 };
 
 }  // namespace fairgv::daemon

@@ -1,5 +1,6 @@
 // Every command explains itself, refuses unknown words with one line, and is in the manual with all its
 // options. The commands are those that --help lists, so that a new command is tested as soon as it exists.
+#include <algorithm>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -218,8 +219,10 @@ TEST(Help, TheManualsSynopsisHasExactlyTheOptionsThatHelpLists) {
 
 TEST(Help, TheManualDescribesEveryCommand) {
   const std::string page = manual();
-  for (const std::string& command : all_commands()) {
-    if (command == "fairgv" || command == "fairgv config") continue;
+  const auto commands = all_commands();
+  for (const std::string& command : commands) {
+    const auto is_of_it = [&](const std::string& other) { return other.starts_with(command + " "); };
+    if (std::any_of(commands.begin(), commands.end(), is_of_it)) continue;
     EXPECT_NE(page.find("**" + command.substr(7) + "**"), std::string::npos) << command;
   }
 }

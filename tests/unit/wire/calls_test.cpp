@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -18,6 +19,7 @@
 
 #include "runtime/wire/call_names.hpp"
 #include "runtime/wire/every_call.hpp"
+#include "runtime/wire/object_ids.hpp"
 
 namespace fairgv::wire {
 namespace {
@@ -103,6 +105,60 @@ TEST(WireCalls, EveryDeclaredCallIsListed) {
   std::for_each(first, {}, [&](const std::smatch& match) { declared.insert(match[1]); });
   EXPECT_THAT(difference(declared, listed), ElementsAre()) << "in a header, but in no list";
   EXPECT_THAT(difference(listed, declared), ElementsAre()) << "in a list, but in no header";
+}
+
+TEST(WireCalls, ThatMakeOrChangeObjectsLast) {
+  const auto lasts = [](std::string_view name, std::initializer_list<std::string_view> beginnings) {
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](std::string_view beginning) { return name.starts_with(beginning); });
+  };
+  // Events have their own table; of the rest the worker chooses the name, which only its answer tells.
+  const std::set<std::string_view> others{"CreateUserEvent",  "SetUserEventStatus", "SetKernelArguments",
+                                          "CreateSubDevices", "CudaCreatePhysical", "CudaSetAccess",
+                                          "CudaSettleFrees"};
+  each_call(EveryCall{}, [&]<class Call>() {
+    const bool named =
+        lasts(Call::name, {"Create", "Build", "Compile", "Link", "Record", "Finalize", "Provide", "Set",
+                           "CudaCreate", "CudaLoad", "CudaLink", "CudaGetFunction", "CudaSet"});
+    const bool wanted = named && !others.contains(Call::name) && Call::name != "CudaGetFunctionNames";
+    EXPECT_EQ(LastingCall<Call>, wanted) << Call::name;
+  });
+}
+
+template <class Call>
+std::vector<std::uint64_t> ids_in(const Call& call) {
+  std::vector<std::uint64_t> ids;
+  each_object_id(call, [&](ObjectId id) { ids.push_back(id.raw); });
+  return ids;
+}
+
+TEST(ObjectIds, AreFoundInFieldsListsMessagesAndArguments) {
+  const std::vector<ArgumentUpdate> updates{{0, ArgumentKind::memory, 0, 11},
+                                            {1, ArgumentKind::value, 4, 12},
+                                            {2, ArgumentKind::local, 64, 13},
+                                            {3, ArgumentKind::sampler, 0, 14},
+                                            {4, ArgumentKind::svm, 0, 15}};
+  RecordKernel launch;
+  launch.recording.command_buffer = ObjectId{1};
+  launch.command.kernel = ObjectId{2};
+  launch.command.updates = updates;
+  EXPECT_THAT(ids_in(launch), ElementsAre(1, 2, 11, 14));
+  const std::vector<ObjectId> inputs{{3}, {4}};
+  LinkProgram link;
+  link.id = ObjectId{1};
+  link.context = ObjectId{2};
+  link.inputs = inputs;
+  EXPECT_THAT(ids_in(link), ElementsAre(1, 2, 3, 4));
+  CompileProgram compile;
+  compile.program = ObjectId{5};
+  compile.headers = {{ObjectId{6}, "a.h"}};
+  EXPECT_THAT(ids_in(compile), ElementsAre(5, 6));
+  cuda::CreateTexture texture;
+  texture.id = ObjectId{7};
+  texture.memory.address = 8;
+  EXPECT_THAT(ids_in(texture), ElementsAre(7, 8));
+  texture.memory.kind = 2;  // linear memory
+  EXPECT_THAT(ids_in(texture), ElementsAre(7));
 }
 
 TEST(WireCalls, FuzzingOfTheWorkerBeginsWithEveryCallOfOpenCl) {

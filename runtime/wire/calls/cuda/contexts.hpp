@@ -51,6 +51,7 @@ struct ContextReply {
 /// other id names it. An id that is refused names nothing.
 struct CreateContext {
   FAIRGV_CALL(CudaCreateContext, 0x1001, ContextReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   std::uint32_t ordinal = 0;
   std::uint32_t is_primary = 0;
@@ -74,6 +75,7 @@ struct GetLimit {
 /// Answers with the limit that holds now.
 struct SetLimit {
   FAIRGV_CALL(CudaSetLimit, 0x1003, LimitReply)
+  FAIRGV_SETS(context, limit)
   ObjectId context;
   std::uint32_t limit = 0;
   std::uint64_t value = 0;
@@ -91,6 +93,7 @@ enum class StreamKind : std::uint32_t {
 /// A failure in the driver surfaces in the commands of the stream.
 struct CreateStream {
   FAIRGV_CALL(CudaCreateStream, 0x1010, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   StreamKind kind = StreamKind::blocking;

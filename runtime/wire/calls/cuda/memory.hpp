@@ -92,6 +92,7 @@ struct UnpinArena {
 /// CUDA_ARRAY3D_DESCRIPTOR. An id that is refused names nothing.
 struct CreateArray {
   FAIRGV_CALL(CudaCreateArray, 0x1046, CodeReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::uint64_t width = 0, height = 0, depth = 0;  // in elements

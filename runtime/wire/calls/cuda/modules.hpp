@@ -28,6 +28,7 @@ struct JitOption {
 /// (always well) when GetModule has the outcome.
 struct LoadModule {
   FAIRGV_CALL(CudaLoadModule, 0x1020, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   EventId completion;
@@ -79,6 +80,7 @@ struct FunctionReply {
 /// An id that is refused names nothing.
 struct GetFunction {
   FAIRGV_CALL(CudaGetFunction, 0x1023, FunctionReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId module;
   std::string_view symbol;
@@ -102,6 +104,7 @@ struct GetGlobal {
 
 struct SetFunctionAttribute {
   FAIRGV_CALL(CudaSetFunctionAttribute, 0x1025, CodeReply)
+  FAIRGV_SETS(function, attribute)
   ObjectId function;
   std::uint32_t attribute = 0;  // CUfunction_attribute
   std::int32_t value = 0;
@@ -141,6 +144,7 @@ struct LinkInput {
 /// Links images into one, as LoadModule loads one; GetLinked has the outcome. The id is released like any.
 struct Link {
   FAIRGV_CALL(CudaLink, 0x1027, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   EventId completion;

@@ -22,6 +22,12 @@ struct TextureMemory {
   std::uint64_t width = 0, height = 0, pitch = 0;
 };
 
+/// The array that the memory is, or none.
+constexpr ObjectId object_named_in(const TextureMemory& memory) {
+  constexpr std::uint32_t kArray = 0;  // CU_RESOURCE_TYPE_ARRAY
+  return memory.kind == kArray ? ObjectId{memory.address} : ObjectId{};
+}
+
 /// CUDA_TEXTURE_DESC.
 struct TextureSampling {
   std::uint32_t address_modes[3] = {0, 0, 0};   // CUaddress_mode
@@ -49,6 +55,7 @@ struct TextureReply {
 /// An id that is refused names nothing. The array lives at least as long as the object.
 struct CreateTexture {
   FAIRGV_CALL(CudaCreateTexture, 0x1047, TextureReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   TextureMemory memory;
@@ -60,6 +67,7 @@ struct CreateTexture {
 /// The same of a surface object.
 struct CreateSurface {
   FAIRGV_CALL(CudaCreateSurface, 0x1048, TextureReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   ObjectId array;
