@@ -96,7 +96,7 @@ static float4 fgv_weighed(fgv_image t, float weight, int i, int j, int k) {
 }
 
 // Point or linear filtering in `dimensions` dimensions. `slice`: where those are fewer than three.
-static uint4 fgv_sample(fgv_image t, uint dimensions, int slice, float x, float y, float z) {
+static uint4 fgv_sample_level(fgv_image t, uint dimensions, int slice, float x, float y, float z) {
   const bool between = (t->flags & 2) != 0;
   const struct fgv_axis none = {0, 0, 0.0f};
   const struct fgv_axis across = {slice, slice, 0.0f};
@@ -116,13 +116,28 @@ static uint4 fgv_sample(fgv_image t, uint dimensions, int slice, float x, float 
   return as_uint4(sum);
 }
 
-static int fgv_layer(fgv_image t, uint layer) { return (int)min(layer, t->depth - 1); }
-
 // What is read of a texture: a level, and the one behind it with the weight `next`.
 struct fgv_levels {
   fgv_image first;
   float next;
 };
+// Apart: textures of one level never come here, and a sample is much code.
+__attribute__((noinline)) static uint4 fgv_sample_two(struct fgv_levels l, uint dimensions, int slice, float x,
+                                                      float y, float z) {
+  float4 sum = (float4)(0.0f);
+  for (uint n = 0; n < 2; ++n) {
+    const float weight = n ? l.next : 1.0f - l.next;
+    sum += weight * as_float4(fgv_sample_level(l.first + n, dimensions, slice, x, y, z));
+  }
+  return as_uint4(sum);
+}
+static uint4 fgv_sample(struct fgv_levels l, uint dimensions, int slice, float x, float y, float z) {
+  if (l.next != 0.0f) return fgv_sample_two(l, dimensions, slice, x, y, z);
+  return fgv_sample_level(l.first, dimensions, slice, x, y, z);
+}
+
+static int fgv_layer(fgv_image t, uint layer) { return (int)min(layer, t->depth - 1); }
+
 static float fgv_clamped_level(fgv_image t, float wished) {
   return fmin(fmax(wished + t->level_bias, t->least_level), t->most_level);
 }
@@ -163,27 +178,16 @@ static float fgv_grad(ulong T, float3 x, float3 y) {
   return fgv_level_of_steps(x * size, y * size);
 }
 
-// The same sample of one level, or of two. A loop, because a sample is much code.
-static uint4 fgv_sample_levels(struct fgv_levels l, uint dimensions, int slice, float x, float y, float z) {
-  float4 sum = (float4)(0.0f);
-  __attribute__((opencl_unroll_hint(1))) for (uint n = 0; n < 2; ++n) {
-    const uint4 texel = fgv_sample(l.first + n, dimensions, slice, x, y, z);
-    if (l.next == 0.0f) return texel;
-    sum += (n ? l.next : 1.0f - l.next) * as_float4(texel);
-  }
-  return as_uint4(sum);
-}
-
-static uint4 fgv_tex_1d(struct fgv_levels l, float x) { return fgv_sample_levels(l, 1, 0, x, 0, 0); }
-static uint4 fgv_tex_2d(struct fgv_levels l, float x, float y) { return fgv_sample_levels(l, 2, 0, x, y, 0); }
+static uint4 fgv_tex_1d(struct fgv_levels l, float x) { return fgv_sample(l, 1, 0, x, 0, 0); }
+static uint4 fgv_tex_2d(struct fgv_levels l, float x, float y) { return fgv_sample(l, 2, 0, x, y, 0); }
 static uint4 fgv_tex_3d(struct fgv_levels l, float x, float y, float z) {
-  return fgv_sample_levels(l, 3, 0, x, y, z);
+  return fgv_sample(l, 3, 0, x, y, z);
 }
 static uint4 fgv_tex_a1d(struct fgv_levels l, uint layer, float x) {
-  return fgv_sample_levels(l, 1, fgv_layer(l.first, layer), x, 0, 0);
+  return fgv_sample(l, 1, fgv_layer(l.first, layer), x, 0, 0);
 }
 static uint4 fgv_tex_a2d(struct fgv_levels l, uint layer, float x, float y) {
-  return fgv_sample_levels(l, 2, fgv_layer(l.first, layer), x, y, 0);
+  return fgv_sample(l, 2, fgv_layer(l.first, layer), x, y, 0);
 }
 
 // Coordinates that are integers name texels: nothing is filtered.
@@ -235,7 +239,7 @@ static uint4 fgv_face(struct fgv_levels l, uint layer, float x, float y, float z
   const struct fgv_on_face on = fgv_project((float3)(x, y, z), (float3)(x, y, z));
   const float scale = t->flags & 1 ? 0.5f : 0.5f * (float)t->width;
   const int slice = (int)(6 * min(layer, t->depth / 6 - 1) + on.face);
-  return fgv_sample_levels(l, 2, slice, (on.u / on.m + 1.0f) * scale, (on.v / on.m + 1.0f) * scale, 0);
+  return fgv_sample(l, 2, slice, (on.u / on.m + 1.0f) * scale, (on.v / on.m + 1.0f) * scale, 0);
 }
 static uint4 fgv_tex_cube(struct fgv_levels l, float x, float y, float z) { return fgv_face(l, 0, x, y, z); }
 static uint4 fgv_tex_acube(struct fgv_levels l, uint layer, float x, float y, float z) {
