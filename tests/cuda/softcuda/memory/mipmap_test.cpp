@@ -26,7 +26,7 @@ CUDA_TEXTURE_DESC over_levels(float most) {
   return described;
 }
 
-// out = texture at (1/2, 1/2) of level 0, 1, ...; and what queries say.
+// out = texture at (1/2, 1/2) of level 0, 1, ...; then what queries say; then the same texels by integers.
 constexpr char kLevelReader[] = R"(.version 7.0
 .target sm_75
 .address_size 64
@@ -52,6 +52,13 @@ constexpr char kLevelReader[] = R"(.version 7.0
   st.global.b32 [%at], %w0;
   st.global.b32 [%at+4], %w1;
   st.global.b32 [%at+8], %w2;
+  shr.u32 %w0, %w0, 1;
+  shr.u32 %w0, %w0, %n;
+  shr.u32 %w1, %w1, 1;
+  shr.u32 %w1, %w1, %n;
+  tex.level.2d.v4.s32.s32 {%d0, %d1, %d2, %d3}, [%t, {%w0, %w1}], %n;
+  mad.wide.u32 %at, %n, 4, %at;
+  st.global.b32 [%at+12], %d0;
   ret;
 }
 )";
@@ -95,13 +102,15 @@ class Mipmaps : public WithModule {
     EXPECT_OK(cuModuleLoadData(&module, kLevelReader));
     CUfunction function = nullptr;
     EXPECT_OK(cuModuleGetFunction(&function, module, "read_levels"));
-    CUdeviceptr out = allocate((count + 3) * 4);
+    CUdeviceptr out = allocate((2 * count + 3) * 4);
     void* arguments[] = {&texture, &out, &count};
     EXPECT_OK(cuLaunchKernel(function, 1, 1, 1, count, 1, 1, 0, nullptr, arguments, nullptr));
-    std::vector<int> words(count + 3);
+    std::vector<int> words(2 * count + 3);
     EXPECT_OK(cuMemcpyDtoH(words.data(), out, words.size() * 4));
     EXPECT_OK(cuMemFree(out));
     EXPECT_OK(cuModuleUnload(module));
+    EXPECT_TRUE(std::equal(words.begin() + count + 3, words.end(), words.begin())) << "texels by integers";
+    words.resize(count + 3);
     return words;
   }
 };
