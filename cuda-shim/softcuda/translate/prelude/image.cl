@@ -116,28 +116,6 @@ static uint4 fgv_sample_level(fgv_image t, uint dimensions, int slice, float x, 
   return as_uint4(sum);
 }
 
-// What is read of a texture: a level, and the one behind it with the weight `next`.
-struct fgv_levels {
-  fgv_image first;
-  float next;
-};
-// Apart: textures of one level never come here, and a sample is much code.
-__attribute__((noinline)) static uint4 fgv_sample_two(struct fgv_levels l, uint dimensions, int slice, float x,
-                                                      float y, float z) {
-  float4 sum = (float4)(0.0f);
-  for (uint n = 0; n < 2; ++n) {
-    const float weight = n ? l.next : 1.0f - l.next;
-    sum += weight * as_float4(fgv_sample_level(l.first + n, dimensions, slice, x, y, z));
-  }
-  return as_uint4(sum);
-}
-static uint4 fgv_sample(struct fgv_levels l, uint dimensions, int slice, float x, float y, float z) {
-  if (l.next != 0.0f) return fgv_sample_two(l, dimensions, slice, x, y, z);
-  return fgv_sample_level(l.first, dimensions, slice, x, y, z);
-}
-
-static int fgv_layer(fgv_image t, uint layer) { return (int)min(layer, t->depth - 1); }
-
 static float fgv_clamped_level(fgv_image t, float wished) {
   return fmin(fmax(wished + t->level_bias, t->least_level), t->most_level);
 }
@@ -146,24 +124,31 @@ static fgv_image fgv_nearest(ulong T, float wished) {
   const fgv_image t = FAIRGV_IMAGE(T);
   return t->levels == 1 ? t : t + 1 + (uint)floor(fgv_clamped_level(t, wished) + 0.5f);
 }
-static struct fgv_levels fgv_level(ulong T, float wished) {
-  const fgv_image t = FAIRGV_IMAGE(T);
-  struct fgv_levels levels = {t, 0.0f};
-  if (t->levels == 1) return levels;
+// Of a texture of several levels. Apart: others never come here, and a sample is much code.
+__attribute__((noinline)) static uint4 fgv_sample_levels(fgv_image t, float wished, uint dimensions, int slice,
+                                                         float x, float y, float z) {
+  fgv_image at = fgv_nearest((ulong)t, wished);
+  float next = 0.0f;
   if (t->flags & 8) {
     const float steps = rint(fgv_clamped_level(t, wished) * 256.0f) * 0x1p-8f;
-    levels.first = t + 1 + (uint)steps;
-    levels.next = steps - floor(steps);
-  } else {
-    levels.first = fgv_nearest(T, wished);
+    at = t + 1 + (uint)steps;
+    next = steps - floor(steps);
   }
-  return levels;
+  float4 sum = (float4)(0.0f);
+  for (uint n = 0; n < 2; ++n) {
+    const uint4 texel = fgv_sample_level(at + n, dimensions, slice, x, y, z);
+    if (next == 0.0f) return texel;
+    sum += (n ? next : 1.0f - next) * as_float4(texel);
+  }
+  return as_uint4(sum);
 }
-// Of instructions that name no level.
-static struct fgv_levels fgv_base(ulong T) {
-  const struct fgv_levels only = {FAIRGV_IMAGE(T), 0.0f};
-  return FAIRGV_IMAGE(T)->flags & 4 ? fgv_level(T, 0.0f) : only;
+// Of the level that the instruction names; not `named`: it names none.
+static uint4 fgv_sample(fgv_image t, bool named, float wished, uint dimensions, int slice, float x, float y, float z) {
+  if (named ? t->levels != 1 : (t->flags & 4) != 0)
+    return fgv_sample_levels(t, wished, dimensions, slice, x, y, z);
+  return fgv_sample_level(t, dimensions, slice, x, y, z);
 }
+
 // The largest level, of which queries tell.
 static fgv_image fgv_whole(ulong T) { return FAIRGV_IMAGE(T)->levels == 1 ? FAIRGV_IMAGE(T) : FAIRGV_IMAGE(T) + 1; }
 
@@ -178,16 +163,22 @@ static float fgv_grad(ulong T, float3 x, float3 y) {
   return fgv_level_of_steps(x * size, y * size);
 }
 
-static uint4 fgv_tex_1d(struct fgv_levels l, float x) { return fgv_sample(l, 1, 0, x, 0, 0); }
-static uint4 fgv_tex_2d(struct fgv_levels l, float x, float y) { return fgv_sample(l, 2, 0, x, y, 0); }
-static uint4 fgv_tex_3d(struct fgv_levels l, float x, float y, float z) {
-  return fgv_sample(l, 3, 0, x, y, z);
+static int fgv_layer(fgv_image t, uint layer) { return (int)min(layer, t->depth - 1); }
+
+static uint4 fgv_tex_1d(fgv_image t, bool named, float wished, float x) {
+  return fgv_sample(t, named, wished, 1, 0, x, 0, 0);
 }
-static uint4 fgv_tex_a1d(struct fgv_levels l, uint layer, float x) {
-  return fgv_sample(l, 1, fgv_layer(l.first, layer), x, 0, 0);
+static uint4 fgv_tex_2d(fgv_image t, bool named, float wished, float x, float y) {
+  return fgv_sample(t, named, wished, 2, 0, x, y, 0);
 }
-static uint4 fgv_tex_a2d(struct fgv_levels l, uint layer, float x, float y) {
-  return fgv_sample(l, 2, fgv_layer(l.first, layer), x, y, 0);
+static uint4 fgv_tex_3d(fgv_image t, bool named, float wished, float x, float y, float z) {
+  return fgv_sample(t, named, wished, 3, 0, x, y, z);
+}
+static uint4 fgv_tex_a1d(fgv_image t, bool named, float wished, uint layer, float x) {
+  return fgv_sample(t, named, wished, 1, fgv_layer(t, layer), x, 0, 0);
+}
+static uint4 fgv_tex_a2d(fgv_image t, bool named, float wished, uint layer, float x, float y) {
+  return fgv_sample(t, named, wished, 2, fgv_layer(t, layer), x, y, 0);
 }
 
 // Coordinates that are integers name texels: nothing is filtered.
@@ -234,16 +225,14 @@ static struct fgv_on_face fgv_project(float3 p, float3 way) {
   }
   return on;
 }
-static uint4 fgv_face(struct fgv_levels l, uint layer, float x, float y, float z) {
-  const fgv_image t = l.first;
+static uint4 fgv_tex_acube(fgv_image t, bool named, float wished, uint layer, float x, float y, float z) {
   const struct fgv_on_face on = fgv_project((float3)(x, y, z), (float3)(x, y, z));
   const float scale = t->flags & 1 ? 0.5f : 0.5f * (float)t->width;
   const int slice = (int)(6 * min(layer, t->depth / 6 - 1) + on.face);
-  return fgv_sample(l, 2, slice, (on.u / on.m + 1.0f) * scale, (on.v / on.m + 1.0f) * scale, 0);
+  return fgv_sample(t, named, wished, 2, slice, (on.u / on.m + 1.0f) * scale, (on.v / on.m + 1.0f) * scale, 0);
 }
-static uint4 fgv_tex_cube(struct fgv_levels l, float x, float y, float z) { return fgv_face(l, 0, x, y, z); }
-static uint4 fgv_tex_acube(struct fgv_levels l, uint layer, float x, float y, float z) {
-  return fgv_face(l, layer, x, y, z);
+static uint4 fgv_tex_cube(fgv_image t, bool named, float wished, float x, float y, float z) {
+  return fgv_tex_acube(t, named, wished, 0, x, y, z);
 }
 // The step on the face, in texels of the largest level, that a step of the direction makes.
 static float3 fgv_face_step(fgv_image t, struct fgv_on_face on, float3 p, float3 step) {

@@ -144,12 +144,17 @@ void sample(Writer& w, const FlatInstruction& i) {
   if (w.failed()) return;
   const std::string level = level_of(w, i, *geometry, place);
   if (w.failed()) return;
-  // Without a level it is the one of the block at the handle, or those between which that is.
-  const std::string image =
-      level.empty() ? fmt::format("{}({})", whole ? "FAIRGV_IMAGE" : "fgv_base", place.handle)
-                    : fmt::format("{}({}, {})", whole ? "fgv_nearest" : "fgv_level", place.handle, level);
-  fetch(w, i, 2 + more,
-        fmt::format("fgv_{}_{}({})", whole ? "at" : "tex", geometry->name, place.text(image)));
+  const std::string image = "FAIRGV_IMAGE(" + place.handle + ")";
+  std::string function;
+  if (whole) {
+    const std::string level_image =
+        level.empty() ? image : fmt::format("fgv_nearest({}, {})", place.handle, level);
+    function = fmt::format("fgv_at_{}({})", geometry->name, place.text(level_image));
+  } else {
+    const std::string how = level.empty() ? "false, 0.0f" : "true, " + level;
+    function = fmt::format("fgv_tex_{}({})", geometry->name, place.text(image + ", " + how));
+  }
+  fetch(w, i, 2 + more, function);
 }
 
 void gather(Writer& w, const FlatInstruction& i) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <sstream>
 #include <vector>
@@ -101,8 +102,6 @@ double level_of_gradient(const Shape& shape, const CUDA_ARRAY3D_DESCRIPTOR& firs
   }
   return std::log2(longest) / 2;
 }
-
-}  // namespace
 
 class MipmapSamples : public WithContext {
  protected:
@@ -386,3 +385,5 @@ TEST_F(MipmapSamples, GradientsAndLevelsThatAreNoNumbersReadWhatThereIs) {
   }
   ASSERT_OK(cuMipmappedArrayDestroy(mipmap));
 }
+
+}  // namespace
