@@ -1,5 +1,7 @@
 // Arrays and mipmapped arrays, made by the worker's driver.
+#include "cuda-shim/api/context.hpp"
 #include "cuda-shim/driver/engine.hpp"
+#include "cuda-shim/driver/scheduler.hpp"
 #include "cuda-shim/driver/storage.hpp"
 
 namespace fairgv::cuda::remote {

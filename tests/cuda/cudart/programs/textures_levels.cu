@@ -32,7 +32,7 @@ cudaTextureObject_t levels_of(cudaMipmappedArray_t mipmap, cudaTextureFilterMode
   return texture(resource, desc);
 }
 
-bool near(float a, float b) { return a > b - 0.05f && a < b + 0.05f; }
+bool near(float a, float b) { return a > b - 0.3f && a < b + 0.3f; }
 
 }  // namespace
 
