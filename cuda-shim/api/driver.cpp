@@ -122,6 +122,7 @@ bool Driver::end_context(Context& context) {
   textures.take_if(reads);
   surfaces.take_if(reads);
   arrays.take_if([handle](const Array& array) { return array.owner == handle; });
+  mipmaps.take_if([handle](const Mipmap& mipmap) { return mipmap.owner == handle; });
   memory.remove_all_of(handle);
   engine.close_group(*context.group());
   contexts.take(handle);

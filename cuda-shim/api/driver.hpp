@@ -114,7 +114,8 @@ class Driver {
   HandleTable<Library> libraries;
   HandleTable<LibraryKernel> kernels;
   HandleTable<Linking> linkings;
-  HandleTable<Array> arrays;
+  HandleTable<Array> arrays;  // with the levels of mipmapped arrays
+  HandleTable<Mipmap> mipmaps;
   HandleTable<TextureObject> textures, surfaces;  // by the engine's handles
   HandleTable<Pool> pools;
   GraphMemoryBooks graph_memory;  // before the graphs

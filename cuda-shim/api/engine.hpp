@@ -33,6 +33,7 @@ struct Allocation;
 class AddressSpace;
 struct Array;
 struct MemoryWish;
+struct Mipmap;
 struct TextureObject;
 
 /// The facts of a device that never change.
@@ -82,6 +83,8 @@ class Engine {
   virtual CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation) = 0;
   virtual MemorySharing& memory_sharing() = 0;
   virtual CUresult make_array(Context& context, std::uint64_t bytes, Array& array) = 0;
+  /// Fills in the storage of each level, and of the whole if the engine has such.
+  virtual CUresult make_mipmap(Context& context, Mipmap& mipmap) = 0;
   /// Fill in the handle and the storage of checked objects (memory/texture.hpp).
   virtual CUresult make_texture(Context& context, TextureObject& object) = 0;
   virtual CUresult make_surface(Context& context, TextureObject& object) = 0;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "cuda-shim/api/cuda.hpp"
 #include "cuda-shim/api/memory/storage.hpp"
@@ -57,7 +58,17 @@ struct Array {
   std::size_t row_bytes = 0;  // width * element_bytes
   std::size_t rows = 1;       // at least one, of each layer
   std::size_t layers = 1;     // at least one
+  bool is_level = false;      // of a mipmapped array, with which it comes and goes
   std::unique_ptr<Storage> storage;
+
+  std::size_t bytes() const { return row_bytes * rows * layers; }
+};
+
+/// A mipmapped array. Each level keeps what it needs of the whole.
+struct Mipmap {
+  CUcontext owner = nullptr;
+  std::vector<std::shared_ptr<Array>> levels;  // at least one; the first has the whole's description
+  std::unique_ptr<Storage> storage;            // null: the levels' is all there is
 };
 
 /// A texture object or a surface object: memory, and how kernels read it. The program's descriptions,
@@ -68,6 +79,7 @@ struct TextureObject {
   CUDA_TEXTURE_DESC sampling{};                 // of a texture
   std::optional<CUDA_RESOURCE_VIEW_DESC> view;  // of a texture
   std::shared_ptr<Array> array;                 // lives as long as this object; null: other memory
+  std::shared_ptr<Mipmap> mipmap;               // of it `array` is the first level; null: other memory
   CUdeviceptr address = 0;                      // of other memory, as the device has it
   std::uint64_t handle = 0;                     // kernels get this
   std::unique_ptr<Storage> storage;

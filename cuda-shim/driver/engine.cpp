@@ -174,26 +174,6 @@ CUresult Engine::make_pinned(Context& context, const MemoryWish& wish, Allocatio
                                                                                 : CUDA_SUCCESS;
 }
 
-CUresult Engine::make_array(Context& context, std::uint64_t, Array& array) {
-  const CUDA_ARRAY3D_DESCRIPTOR& wish = array.description;
-  const auto group = workers(context.group());
-  const wire::ObjectId id = connection.session().new_object();
-  wire::cuda::CreateArray call;
-  call.id = id;
-  call.context = group->context();
-  call.width = wish.Width;
-  call.height = wish.Height;
-  call.depth = wish.Depth;
-  call.format = static_cast<std::uint32_t>(wish.Format);
-  call.channels = wish.NumChannels;
-  call.flags = wish.Flags;
-  const auto reply = ask_for_memory(context.device(), kAnySize, [&] { return connection.call(call); });
-  if (!reply) return connection.fault();
-  if (reply->code != CUDA_SUCCESS) return static_cast<CUresult>(reply->code);
-  array.storage = std::make_unique<ObjectStorage>(WorkersObject(group, id));
-  return CUDA_SUCCESS;
-}
-
 }  // namespace fairgv::cuda::remote
 
 namespace fairgv::cuda {

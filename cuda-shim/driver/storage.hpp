@@ -76,7 +76,7 @@ class WorkersObject {
   wire::ObjectId id_;
 };
 
-/// An array, or a texture or surface object.
+/// An array, a mipmapped array, or a texture or surface object.
 class ObjectStorage final : public Storage {
  public:
   explicit ObjectStorage(WorkersObject object) : object_(std::move(object)) {}

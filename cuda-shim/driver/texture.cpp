@@ -13,6 +13,10 @@ namespace {
 wire::cuda::TextureMemory memory_of(const TextureObject& object) {
   wire::cuda::TextureMemory memory;
   memory.kind = static_cast<std::uint32_t>(object.resource.resType);
+  if (object.mipmap) {
+    memory.address = static_cast<const ObjectStorage&>(*object.mipmap->storage).id().raw;
+    return memory;
+  }
   if (object.array) {
     memory.address = id_of(*object.array).raw;
     return memory;

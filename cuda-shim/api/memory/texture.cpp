@@ -49,6 +49,15 @@ CUresult check_array(const Driver& driver, TextureObject& object) {
   return object.array ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult check_mipmap(const Driver& driver, TextureObject& object) {
+  object.mipmap = driver.mipmaps.find(object.resource.res.mipmap.hMipmappedArray);
+  if (!object.mipmap) return CUDA_ERROR_INVALID_VALUE;
+  object.array = object.mipmap->levels.front();
+  // Levels have no coordinates in common but normalised ones ("cuTexObjectCreate").
+  const bool normalized = (object.sampling.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+  return normalized ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 /// Memory of `size` bytes at an address that textures can be read from.
 CUresult check_memory(const Driver& driver, const Context& context, CUdeviceptr address, std::size_t size,
                       TextureObject& object) {
@@ -104,8 +113,9 @@ CUresult check_view(const TextureObject& object) {
       format_of_view(view.format).bytes() != object.array->element_bytes) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  const std::size_t levels = object.mipmap ? object.mipmap->levels.size() : 1;
   if (view.width != array.Width || view.height != array.Height || view.depth != array.Depth ||
-      view.firstMipmapLevel != 0 || view.lastMipmapLevel != 0) {
+      view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= levels) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const bool layered = (array.Flags & CUDA_ARRAY3D_LAYERED) != 0;
@@ -129,8 +139,9 @@ CUresult check_sampling(const TextureObject& object) {
   const bool cubemap = object.array && (object.array->description.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
   if ((sampling.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0 && !cubemap) return CUDA_ERROR_INVALID_VALUE;
   // Linear memory is never filtered.
-  const bool filtered =
-      sampling.filterMode == CU_TR_FILTER_MODE_LINEAR && object.resource.resType != CU_RESOURCE_TYPE_LINEAR;
+  const bool filtered = (sampling.filterMode == CU_TR_FILTER_MODE_LINEAR &&
+                         object.resource.resType != CU_RESOURCE_TYPE_LINEAR) ||
+                        (sampling.mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR && object.mipmap);
   return filtered && !reads_float(object) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
@@ -170,7 +181,7 @@ CUresult check_texture(const Driver& driver, const Context& context, TextureObje
       code = check_array(driver, object);
       break;
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-      code = CUDA_ERROR_NOT_SUPPORTED;
+      code = check_mipmap(driver, object);
       break;
     case CU_RESOURCE_TYPE_LINEAR:
       code = check_linear(driver, context, object);

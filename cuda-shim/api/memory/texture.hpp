@@ -27,7 +27,7 @@ TexelFormat format_of(const TextureObject& object);
 /// Whether a fetch gives single precision, which linear filters need.
 bool reads_float(const TextureObject& object);
 
-/// Checks the program's descriptions, and fills in `array` or `address`.
+/// Checks the program's descriptions, and fills in `array` (and `mipmap`) or `address`.
 CUresult check_texture(const Driver& driver, const Context& context, TextureObject& object);
 CUresult check_surface(const Driver& driver, TextureObject& object);
 

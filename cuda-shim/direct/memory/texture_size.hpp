@@ -31,6 +31,16 @@ std::uint64_t depth_of(const Description& description) {
   }
 }
 
+/// Whether depth counts layers or faces, which every level has.
+template <class Description>
+bool has_layers(const Description& description) {
+  if constexpr (requires { description.Flags; }) {
+    return (description.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+  } else {
+    return false;
+  }
+}
+
 /// Of all levels of a mipmap; one level: of the array. Dimensions that are zero do not count.
 template <class Description>
 std::uint64_t bytes_of(const Description& description, unsigned int levels) {
@@ -47,7 +57,7 @@ std::uint64_t bytes_of(const Description& description, unsigned int levels) {
     if (__builtin_add_overflow(bytes, its, &bytes)) return ~std::uint64_t{0};
     width /= 2;
     height /= 2;
-    depth /= 2;
+    if (!has_layers(description)) depth /= 2;
   }
   return bytes;
 }

@@ -36,7 +36,7 @@ std::shared_ptr<Staged> stage(const Place& from, const Extent& extent) {
 Place touchable(const Place& place) {
   if (!place.array) return place;
   Place rows = place;
-  rows.address = memory_of(*place.array).address() + place.z * place.slice + place.y * place.pitch + place.x;
+  rows.address = address_of(*place.array) + place.z * place.slice + place.y * place.pitch + place.x;
   return rows;
 }
 

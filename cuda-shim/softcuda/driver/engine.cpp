@@ -81,7 +81,28 @@ CUresult Engine::make_storage(Context&, const MemoryWish& wish, Allocation& allo
 CUresult Engine::make_array(Context&, std::uint64_t bytes, Array& array) {
   DeviceMemory memory = opencl->allocate(bytes);
   if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
-  array.storage = std::make_unique<OwnedMemory>(std::move(memory));
+  array.storage = std::make_unique<ArrayMemory>(std::make_shared<const DeviceMemory>(std::move(memory)), 0);
+  return CUDA_SUCCESS;
+}
+
+CUresult Engine::make_mipmap(Context&, Mipmap& mipmap) {
+  constexpr std::size_t kApart =
+      64;  // a level begins at a multiple of any element, and in a cache line of its own
+  std::size_t bytes = 0;
+  std::vector<std::size_t> offsets;
+  for (const auto& level : mipmap.levels) {
+    offsets.push_back(bytes);
+    std::size_t rounded = 0;
+    if (__builtin_add_overflow(level->bytes(), kApart - 1, &rounded) ||
+        __builtin_add_overflow(bytes, rounded / kApart * kApart, &bytes)) {
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+  }
+  DeviceMemory memory = opencl->allocate(bytes);
+  if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
+  const auto all = std::make_shared<const DeviceMemory>(std::move(memory));
+  for (std::size_t level = 0; level < offsets.size(); ++level)
+    mipmap.levels[level]->storage = std::make_unique<ArrayMemory>(all, offsets[level]);
   return CUDA_SUCCESS;
 }
 

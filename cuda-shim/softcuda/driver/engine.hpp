@@ -51,6 +51,7 @@ class Engine final : public cuda::Engine {
   MemorySharing& memory_sharing() override { return exports_; }
   AddressSpace* address_space() override { return &address_space_; }
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
+  CUresult make_mipmap(Context& context, Mipmap& mipmap) override;
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
 

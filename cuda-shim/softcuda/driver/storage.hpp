@@ -15,7 +15,7 @@
 
 namespace fairgv::cuda::soft {
 
-/// For an array: rows without gaps. For a texture or surface object: its block for kernels (image_block.hpp).
+/// For linear memory, and for a texture or surface object: its blocks for kernels (image_block.hpp).
 class OwnedMemory final : public Storage {
  public:
   explicit OwnedMemory(DeviceMemory memory) : memory_(std::move(memory)) {}
@@ -50,7 +50,23 @@ class OwnedMemory final : public Storage {
   std::optional<Lent> lent_;
 };
 
-/// The memory of an object that this engine has made: not registered memory.
+/// Of an array: rows without gaps. The levels of a mipmapped array have their memory together.
+class ArrayMemory final : public Storage {
+ public:
+  ArrayMemory(std::shared_ptr<const DeviceMemory> memory, std::uint64_t offset)
+      : memory_(std::move(memory)), address_(memory_->address() + offset) {}
+  std::uint64_t address() const { return address_; }
+
+ private:
+  const std::shared_ptr<const DeviceMemory> memory_;
+  const std::uint64_t address_;
+};
+
+inline std::uint64_t address_of(const Array& array) {
+  return static_cast<const ArrayMemory&>(*array.storage).address();
+}
+
+/// The memory of an allocation that this engine has made: not registered memory.
 template <typename Object>
 const DeviceMemory& memory_of(const Object& object) {
   return static_cast<const OwnedMemory&>(*object.storage).memory();

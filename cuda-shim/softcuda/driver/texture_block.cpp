@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 #include "cuda-shim/api/memory/texture.hpp"
 #include "cuda-shim/softcuda/driver/engine.hpp"
@@ -59,9 +60,8 @@ std::uint32_t whole(std::size_t extent) {
   return static_cast<std::uint32_t>(std::max<std::size_t>(1, extent));
 }
 
-void place_array(const TextureObject& object, ImageBlock& block) {
-  const Array& array = *object.array;
-  block.address = memory_of(array).address();
+void place_array(const TextureObject& object, const Array& array, ImageBlock& block) {
+  block.address = address_of(array);
   block.row_bytes = array.row_bytes;
   block.slice_bytes = array.row_bytes * array.rows;
   block.width = whole(array.description.Width);
@@ -105,10 +105,41 @@ void describe_sampling(const TextureObject& object, ImageBlock& block) {
     block.border[channel] = std::bit_cast<std::uint32_t>(sampling.borderColor[channel]);
 }
 
-CUresult write_block(const OpenClDevice& device, const ImageBlock& block, TextureObject& object) {
-  DeviceMemory memory = device.allocate(sizeof block);
+/// Within what there is; 0 for what is no number.
+float within(float level, std::uint32_t levels) {
+  return level > 0 ? std::min(level, static_cast<float>(levels - 1)) : 0;
+}
+
+/// The blocks of the levels that the texture shows, behind the block at the handle, if they are more than
+/// one.
+std::vector<ImageBlock> with_levels(const TextureObject& object, ImageBlock block) {
+  const auto& levels = object.mipmap->levels;
+  const std::size_t first = object.view ? object.view->firstMipmapLevel : 0;
+  const std::size_t last = object.view ? object.view->lastMipmapLevel : levels.size() - 1;
+  const CUDA_TEXTURE_DESC& sampling = object.sampling;
+  block.levels = static_cast<std::uint32_t>(last - first + 1);
+  block.level_bias = sampling.mipmapLevelBias;
+  block.least_level = within(sampling.minMipmapLevelClamp, block.levels);
+  block.most_level = within(sampling.maxMipmapLevelClamp, block.levels);
+  if (sampling.mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR) block.flags |= ImageBlock::kLinearLevelFilter;
+  std::vector<ImageBlock> blocks;
+  for (std::size_t level = first; level <= last; ++level) {
+    place_array(object, *levels[level], block);
+    blocks.push_back(block);
+  }
+  if (blocks.size() == 1) return blocks;
+  ImageBlock base = blocks[softcuda::nearest_level(block, 0)];
+  if (softcuda::levels_at(block, 0).weight != 0) base.flags |= ImageBlock::kBetweenLevels;
+  blocks.insert(blocks.begin(), base);
+  return blocks;
+}
+
+CUresult write_blocks(const OpenClDevice& device, const std::vector<ImageBlock>& blocks,
+                      TextureObject& object) {
+  const std::size_t bytes = blocks.size() * sizeof(ImageBlock);
+  DeviceMemory memory = device.allocate(bytes);
   if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
-  std::memcpy(memory.data(), &block, sizeof block);
+  std::memcpy(memory.data(), blocks.data(), bytes);
   object.handle = memory.address();
   object.storage = std::make_unique<OwnedMemory>(std::move(memory));
   return CUDA_SUCCESS;
@@ -125,13 +156,14 @@ CUresult Engine::make_texture(Context&, TextureObject& object) {
   const bool normalized = !format.is_float() && reads_float(object);
   const bool srgb = (object.sampling.flags & CU_TRSF_SRGB) != 0;
   block.format = static_cast<std::uint32_t>(channel_format(format.format, normalized, srgb));
+  describe_sampling(object, block);
+  if (object.mipmap) return write_blocks(*opencl, with_levels(object, block), object);
   if (object.array) {
-    place_array(object, block);
+    place_array(object, *object.array, block);
   } else {
     place_memory(object, block);
   }
-  describe_sampling(object, block);
-  return write_block(*opencl, block, object);
+  return write_blocks(*opencl, {block}, object);
 }
 
 CUresult Engine::make_surface(Context&, TextureObject& object) {
@@ -139,8 +171,8 @@ CUresult Engine::make_surface(Context&, TextureObject& object) {
   ImageBlock block;
   block.texel_bytes = static_cast<std::uint32_t>(format.bytes());
   block.channels = format.channels;
-  place_array(object, block);
-  return write_block(*opencl, block, object);
+  place_array(object, *object.array, block);
+  return write_blocks(*opencl, {block}, object);
 }
 
 }  // namespace fairgv::cuda::soft

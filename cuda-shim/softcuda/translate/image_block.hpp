@@ -2,6 +2,7 @@
 // The driver writes the block when the object is made; prelude/image.cl declares the same struct in OpenCL C.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,9 +26,13 @@ enum class ChannelFormat : std::uint32_t {
 /// The treatment of a texel's index outside its dimension. The numbers are CUaddress_mode's.
 enum class AddressMode : std::uint32_t { kWrap = 0, kClamp = 1, kMirror = 2, kBorder = 3 };
 
+/// A texture of several levels has one block more for each of them, first to last, behind the one at the
+/// handle. That one is the level which instructions that name no level read, or the nearest to it.
 struct ImageBlock {
   static constexpr std::uint32_t kNormalizedCoordinates = 1;
   static constexpr std::uint32_t kLinearFilter = 2;
+  static constexpr std::uint32_t kBetweenLevels = 4;      // instructions that name no level read two
+  static constexpr std::uint32_t kLinearLevelFilter = 8;  // between levels
 
   std::uint64_t address = 0;                       // of the first texel
   std::uint64_t row_bytes = 0;                     // from row to row
@@ -39,10 +44,33 @@ struct ImageBlock {
   std::uint32_t flags = 0;
   std::uint32_t modes[3] = {1, 1, 1};      // AddressMode, by dimension
   std::uint32_t border[4] = {0, 0, 0, 0};  // the 32 bits of each channel
+  std::uint32_t levels = 1;                // 1: no blocks follow
+  float level_bias = 0;
+  float least_level = 0, most_level = 0;  // both among the levels there are
 };
 
-static_assert(sizeof(ImageBlock) == 80);
+/// A level, and the weight of the next one.
+struct LevelWeights {
+  std::uint32_t level = 0;
+  float weight = 0;  // in steps of 1/256
+};
+
+/// Where between levels a fetch reads; `wished` as an instruction says it.
+inline float clamped_level(const ImageBlock& block, float wished) {
+  return std::fmin(std::fmax(wished + block.level_bias, block.least_level), block.most_level);
+}
+inline std::uint32_t nearest_level(const ImageBlock& block, float wished) {
+  return static_cast<std::uint32_t>(std::floor(clamped_level(block, wished) + 0.5F));
+}
+inline LevelWeights levels_at(const ImageBlock& block, float wished) {
+  if ((block.flags & ImageBlock::kLinearLevelFilter) == 0) return {nearest_level(block, wished), 0};
+  const float steps = std::rint(clamped_level(block, wished) * 256.0F) / 256.0F;
+  return {static_cast<std::uint32_t>(steps), steps - std::floor(steps)};
+}
+
+static_assert(sizeof(ImageBlock) == 96);
 static_assert(offsetof(ImageBlock, width) == 24);
 static_assert(offsetof(ImageBlock, modes) == 52);
+static_assert(offsetof(ImageBlock, levels) == 80);
 
 }  // namespace fairgv::softcuda

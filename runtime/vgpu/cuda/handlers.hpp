@@ -88,8 +88,12 @@ class Handlers final : public CallHandler {
   Result<wire::cuda::MemoryInfoReply> handle(const wire::cuda::GetMemoryInfo& call);
   Result<wire::cuda::AllocationReply> handle(const wire::cuda::PinArena& call);
   Result<void> handle(const wire::cuda::UnpinArena& call);
-  Result<wire::cuda::CodeReply> handle(const wire::cuda::CreateArray& call);
   Result<void> handle(const wire::AwaitMemory& call) { return memory_waits_.await(loop(), call); }
+
+  // calls/array.cpp
+  Result<wire::cuda::CodeReply> handle(const wire::cuda::CreateArray& call);
+  Result<wire::cuda::CodeReply> handle(const wire::cuda::CreateMipmap& call);
+  Result<void> handle(const wire::cuda::NameLevel& call);
 
   // calls/ranges.cpp
   Result<wire::cuda::GranularityReply> handle(const wire::cuda::GetGranularity& call);

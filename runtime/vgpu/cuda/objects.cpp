@@ -26,8 +26,13 @@ Module::~Module() {
   context->driver.cuModuleUnload(loaded->handle);
 }
 
-Array::~Array() {
+Mipmap::~Mipmap() {
   if (handle == nullptr || use(context->driver, context->handle) != CUDA_SUCCESS) return;
+  context->driver.cuMipmappedArrayDestroy(handle);
+}
+
+Array::~Array() {
+  if (handle == nullptr || mipmap || use(context->driver, context->handle) != CUDA_SUCCESS) return;
   context->driver.cuArrayDestroy(handle);
 }
 

@@ -28,7 +28,7 @@
 
 namespace fairgv::vgpu::cuda {
 
-enum class ObjectKind { context, stream, module, function, array, texture, surface, linked };
+enum class ObjectKind { context, stream, module, function, array, mipmap, texture, surface, linked };
 
 class Object {
  public:
@@ -149,10 +149,21 @@ struct Function final : ObjectOf<Function, ObjectKind::function> {
   MadeCode* last_made = nullptr;
 };
 
+/// A mipmapped array, charged for all its levels, which are arrays of the driver's.
+struct Mipmap final : ObjectOf<Mipmap, ObjectKind::mipmap> {
+  static constexpr std::string_view kName = "mipmapped array";
+  ~Mipmap() override;
+  std::shared_ptr<Context> context;
+  CUmipmappedArray handle = nullptr;
+  std::vector<CUarray> levels;
+  MemoryCharge charge;
+};
+
 struct Array final : ObjectOf<Array, ObjectKind::array> {
   static constexpr std::string_view kName = "array";
   ~Array() override;
   std::shared_ptr<Context> context;
+  std::shared_ptr<Mipmap> mipmap;  // whose level it is, and which frees it; null: it is its own
   CUarray handle = nullptr;
   MemoryCharge charge;
 };
@@ -162,7 +173,8 @@ struct Texture final : ObjectOf<Texture, ObjectKind::texture> {
   static constexpr std::string_view kName = "texture object";
   ~Texture() override;
   std::shared_ptr<Context> context;
-  std::shared_ptr<Array> array;  // that it reads; null: other memory
+  std::shared_ptr<Array> array;    // that it reads; null: other memory
+  std::shared_ptr<Mipmap> mipmap;  // the same
   CUtexObject handle = 0;
   bool is_made = false;
 };

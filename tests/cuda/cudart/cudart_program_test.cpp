@@ -84,9 +84,10 @@ TEST_F(CudartProgram, ManagedVariablesHaveWhatBothSidesWrite) {
 }
 
 TEST_F(CudartProgram, TexturesAndSurfacesReadAndWriteArraysOfEveryKind) {
-  expect_passes("textures array_2d bytes_as_numbers pitched volumes layers cubemaps gathering descriptions",
-                {"array_2d", "bytes_as_numbers", "pitched", "volumes", "layers", "cubemaps", "gathering",
-                 "descriptions"});
+  expect_passes(
+      "textures array_2d bytes_as_numbers pitched volumes layers cubemaps gathering mipmaps descriptions",
+      {"array_2d", "bytes_as_numbers", "pitched", "volumes", "layers", "cubemaps", "gathering", "mipmaps",
+       "descriptions"});
   expect_passes("surfaces", {"surfaces", "volume_surfaces", "copies", "order"});
 }
 

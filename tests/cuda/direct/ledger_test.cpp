@@ -136,6 +136,8 @@ TEST(ArrayBytes, FollowTheDescription) {
   CUDA_ARRAY3D_DESCRIPTOR deep{8, 8, 8, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0};
   EXPECT_EQ(512U, bytes_of(deep, 1));
   EXPECT_EQ(512U + 64 + 8 + 1, bytes_of(deep, 4));
+  deep.Flags = CUDA_ARRAY3D_LAYERED;
+  EXPECT_EQ(8 * (64U + 16 + 4 + 1), bytes_of(deep, 4)) << "every level has all layers";
   CUDA_ARRAY3D_DESCRIPTOR huge{~std::size_t{0}, ~std::size_t{0}, 2, CU_AD_FORMAT_FLOAT, 4, 0};
   EXPECT_EQ(~std::uint64_t{0}, bytes_of(huge, 2)) << "what nobody can have is refused, not wrapped around";
 }

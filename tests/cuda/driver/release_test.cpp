@@ -188,6 +188,32 @@ TEST_F(Release, EveryKindOfAllocationCountsOnWhatIsFreedAhead) {
   }
 }
 
+TEST_F(Release, AMipmapIsChargedWithAllItsLevelsUntilNothingReadsIt) {
+  // The first level fits by itself: 200 MiB of the 256. All take 267 MiB.
+  CUDA_ARRAY3D_DESCRIPTOR shape{4096, 3200, 0, CU_AD_FORMAT_FLOAT, 4, 0};
+  CUmipmappedArray mipmap = nullptr;
+  EXPECT_CODE(CUDA_ERROR_OUT_OF_MEMORY, cuMipmappedArrayCreate(&mipmap, &shape, 13));
+  ASSERT_OK(cuMipmappedArrayCreate(&mipmap, &shape, 1));
+  ASSERT_OK(cuMipmappedArrayDestroy(mipmap));
+  shape.Height = 2400;  // 200 MiB with its levels
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+  CUDA_TEXTURE_DESC sampling{};
+  sampling.flags = CU_TRSF_NORMALIZED_COORDINATES;
+  for (int round = 0; round < fairgv::harness::rounds(10); ++round) {
+    ASSERT_OK(cuMipmappedArrayCreate(&mipmap, &shape, 13)) << "round " << round;
+    resource.res.mipmap.hMipmappedArray = mipmap;
+    CUtexObject texture = 0;
+    ASSERT_OK(cuTexObjectCreate(&texture, &resource, &sampling, nullptr));
+    ASSERT_OK(cuMipmappedArrayDestroy(mipmap));
+    CUdeviceptr memory = 0;
+    EXPECT_CODE(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&memory, 100 * kMiB)) << "the texture keeps it";
+    ASSERT_OK(cuTexObjectDestroy(texture));
+    ASSERT_OK(cuMemAlloc(&memory, 200 * kMiB)) << "round " << round;
+    ASSERT_OK(cuMemFree(memory));
+  }
+}
+
 // ---- memory that is not about to be freed
 
 TEST_F(Release, WhatCodeOfTheProgramHoldsForLongIsRefused) {

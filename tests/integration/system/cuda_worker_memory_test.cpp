@@ -1,5 +1,6 @@
 // The worker's CUDA back end: device memory, its quota, and pages of the arena.
 #include <atomic>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,64 @@ TEST_F(CudaWorker, RefusesMemoryBeyondTheQuota) {
   EXPECT_LE(client->call(GetMemoryInfo{context})->free, 16 * kMiB);
   client->send(FreeMemory{context, most});
   EXPECT_NE(allocate(32 * kMiB), 0U);
+}
+
+TEST_F(CudaWorker, ChargesAMipmapWithAllItsLevels) {
+  ASSERT_NO_FATAL_FAILURE(connect("carol", "64M"));
+  constexpr std::uint32_t kFloat = 0x20;  // CU_AD_FORMAT_FLOAT
+  const auto make = [&](std::uint64_t extent, std::uint32_t levels) {
+    const wire::ObjectId id = client->new_object();
+    const auto reply = client->call(CreateMipmap{id, context, extent, extent, 0, kFloat, 1, 0, levels});
+    EXPECT_TRUE(reply);
+    return std::pair(id, reply ? reply->code : -1);
+  };
+  EXPECT_EQ(make(3700, 12).second, kOutOfMemory) << "52 MiB, and 17 of the other levels";
+  const auto [mipmap, code] = make(2048, 12);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(make(3072, 1).second, 0) << "36 MiB beside 21";
+  // What is too much for 64 bits is refused, not wrapped around.
+  EXPECT_EQ(make(~std::uint64_t{0}, 1).second, kOutOfMemory);
+  const wire::ObjectId level = client->new_object();
+  client->send(NameLevel{level, mipmap, 11});
+  EXPECT_TRUE(client->call(wire::Ping{})) << "the last level has a name";
+}
+
+TEST_F(CudaWorker, EndsASessionWhoseMipmapsAreWrong) {
+  constexpr std::uint32_t kFloat = 0x20;
+  const auto make = [&](std::uint32_t levels) {
+    const wire::ObjectId id = client->new_object();
+    const auto reply = client->call(CreateMipmap{id, context, 8, 8, 0, kFloat, 1, 0, levels});
+    return reply && reply->code == 0 ? id : wire::ObjectId{};
+  };
+  const std::vector<std::function<void()>> lies{
+      [&] { make(0); },
+      [&] { make(5); },  // of four
+      [&] { make(~0U); },
+      [&] {
+        client->send(NameLevel{client->new_object(), make(4), 4});
+      },
+      [&] {
+        client->send(NameLevel{client->new_object(), context, 0});
+      },
+      [&] {
+        const wire::ObjectId mipmap = make(4);
+        client->send(NameLevel{mipmap, mipmap, 0});  // a name that is taken
+      },
+      [&] {
+        CreateTexture call;
+        call.id = client->new_object();
+        call.context = context;
+        call.memory.kind = 1;  // CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
+        call.memory.address = legacy.raw;
+        client->call(call);
+      },
+  };
+  for (std::size_t i = 0; i < lies.size(); ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_NO_FATAL_FAILURE(connect("liar", {}));
+    lies[i]();
+    EXPECT_TRUE(is_over());
+  }
 }
 
 /// A process that has waited may tell another process of the tenant that memory is free now.

@@ -99,8 +99,7 @@ bool size_attribute(const DeviceFacts& facts, CUdevice_attribute which, int& val
   }
 }
 
-/// The largest textures and surfaces: those of compute capability 8.0. None have mipmaps. 0: the attribute is
-/// of another kind.
+/// The largest textures and surfaces: those of compute capability 8.0. 0: the attribute is of another kind.
 int texture_attribute(CUdevice_attribute which) {
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH:
@@ -123,6 +122,9 @@ int texture_attribute(CUdevice_attribute which) {
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT:
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH:
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT:
+    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH:
+    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH:
+    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT:
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH:
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH:
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH:

@@ -6,6 +6,8 @@ struct fgv_image {
   uint texel_bytes, channels, format, flags;
   uint modes[3];
   uint border[4];
+  uint levels;
+  float level_bias, least_level, most_level;
 };
 typedef FAIRGV_AS const struct fgv_image* fgv_image;
 #define FAIRGV_IMAGE(handle) ((fgv_image)(handle))
@@ -94,7 +96,7 @@ static float4 fgv_weighed(fgv_image t, float weight, int i, int j, int k) {
 }
 
 // Point or linear filtering in `dimensions` dimensions. `slice`: where those are fewer than three.
-static uint4 fgv_sample(fgv_image t, uint dimensions, int slice, float x, float y, float z) {
+static uint4 fgv_sample_level(fgv_image t, uint dimensions, int slice, float x, float y, float z) {
   const bool between = (t->flags & 2) != 0;
   const struct fgv_axis none = {0, 0, 0.0f};
   const struct fgv_axis across = {slice, slice, 0.0f};
@@ -114,67 +116,135 @@ static uint4 fgv_sample(fgv_image t, uint dimensions, int slice, float x, float 
   return as_uint4(sum);
 }
 
+static float fgv_clamped_level(fgv_image t, float wished) {
+  return fmin(fmax(wished + t->level_bias, t->least_level), t->most_level);
+}
+// image_block.hpp has the same.
+static fgv_image fgv_nearest(ulong T, float wished) {
+  const fgv_image t = FAIRGV_IMAGE(T);
+  return t->levels == 1 ? t : t + 1 + (uint)floor(fgv_clamped_level(t, wished) + 0.5f);
+}
+// Of a texture of several levels. Apart: others never come here, and a sample is much code.
+__attribute__((noinline)) static uint4 fgv_sample_levels(fgv_image t, float wished, uint dimensions, int slice,
+                                                         float x, float y, float z) {
+  fgv_image at = fgv_nearest((ulong)t, wished);
+  float next = 0.0f;
+  if (t->flags & 8) {
+    const float steps = rint(fgv_clamped_level(t, wished) * 256.0f) * 0x1p-8f;
+    at = t + 1 + (uint)steps;
+    next = steps - floor(steps);
+  }
+  float4 sum = (float4)(0.0f);
+  for (uint n = 0; n < 2; ++n) {
+    const uint4 texel = fgv_sample_level(at + n, dimensions, slice, x, y, z);
+    if (next == 0.0f) return texel;
+    sum += (n ? next : 1.0f - next) * as_float4(texel);
+  }
+  return as_uint4(sum);
+}
+// Of the level that the instruction names; not `named`: it names none.
+static uint4 fgv_sample(fgv_image t, bool named, float wished, uint dimensions, int slice, float x, float y, float z) {
+  if (named ? t->levels != 1 : (t->flags & 4) != 0)
+    return fgv_sample_levels(t, wished, dimensions, slice, x, y, z);
+  return fgv_sample_level(t, dimensions, slice, x, y, z);
+}
+
+// The largest level, of which queries tell.
+static fgv_image fgv_whole(ulong T) { return FAIRGV_IMAGE(T)->levels == 1 ? FAIRGV_IMAGE(T) : FAIRGV_IMAGE(T) + 1; }
+
+// The level at which steps along x and y of the screen, in texels of the largest, are no longer than one.
+static float fgv_level_of_steps(float3 x, float3 y) {
+  return 0.5f * log2(fmax(x.x * x.x + x.y * x.y + x.z * x.z, y.x * y.x + y.y * y.y + y.z * y.z));
+}
+static float fgv_grad(ulong T, float3 x, float3 y) {
+  const fgv_image t = fgv_whole(T);
+  if (t->levels == 1) return 0.0f;
+  const float3 size = (float3)((float)t->width, (float)t->height, (float)t->depth);
+  return fgv_level_of_steps(x * size, y * size);
+}
+
 static int fgv_layer(fgv_image t, uint layer) { return (int)min(layer, t->depth - 1); }
 
-static uint4 fgv_tex_1d(ulong T, float x) { return fgv_sample(FAIRGV_IMAGE(T), 1, 0, x, 0, 0); }
-static uint4 fgv_tex_2d(ulong T, float x, float y) { return fgv_sample(FAIRGV_IMAGE(T), 2, 0, x, y, 0); }
-static uint4 fgv_tex_3d(ulong T, float x, float y, float z) { return fgv_sample(FAIRGV_IMAGE(T), 3, 0, x, y, z); }
-static uint4 fgv_tex_a1d(ulong T, uint layer, float x) {
-  return fgv_sample(FAIRGV_IMAGE(T), 1, fgv_layer(FAIRGV_IMAGE(T), layer), x, 0, 0);
+static uint4 fgv_tex_1d(fgv_image t, bool named, float wished, float x) {
+  return fgv_sample(t, named, wished, 1, 0, x, 0, 0);
 }
-static uint4 fgv_tex_a2d(ulong T, uint layer, float x, float y) {
-  return fgv_sample(FAIRGV_IMAGE(T), 2, fgv_layer(FAIRGV_IMAGE(T), layer), x, y, 0);
+static uint4 fgv_tex_2d(fgv_image t, bool named, float wished, float x, float y) {
+  return fgv_sample(t, named, wished, 2, 0, x, y, 0);
+}
+static uint4 fgv_tex_3d(fgv_image t, bool named, float wished, float x, float y, float z) {
+  return fgv_sample(t, named, wished, 3, 0, x, y, z);
+}
+static uint4 fgv_tex_a1d(fgv_image t, bool named, float wished, uint layer, float x) {
+  return fgv_sample(t, named, wished, 1, fgv_layer(t, layer), x, 0, 0);
+}
+static uint4 fgv_tex_a2d(fgv_image t, bool named, float wished, uint layer, float x, float y) {
+  return fgv_sample(t, named, wished, 2, fgv_layer(t, layer), x, y, 0);
 }
 
 // Coordinates that are integers name texels: nothing is filtered.
-static uint4 fgv_at_1d(ulong T, int x) {
-  const fgv_image t = FAIRGV_IMAGE(T);
-  return fgv_texel(t, fgv_inside(x, (int)t->width, t->modes[0]), 0, 0);
-}
+static uint4 fgv_at_1d(fgv_image t, int x) { return fgv_texel(t, fgv_inside(x, (int)t->width, t->modes[0]), 0, 0); }
 static uint4 fgv_at_slice(fgv_image t, int x, int y, int slice) {
   return fgv_texel(t, fgv_inside(x, (int)t->width, t->modes[0]), fgv_inside(y, (int)t->height, t->modes[1]), slice);
 }
-static uint4 fgv_at_2d(ulong T, int x, int y) { return fgv_at_slice(FAIRGV_IMAGE(T), x, y, 0); }
-static uint4 fgv_at_3d(ulong T, int x, int y, int z) {
-  const fgv_image t = FAIRGV_IMAGE(T);
+static uint4 fgv_at_2d(fgv_image t, int x, int y) { return fgv_at_slice(t, x, y, 0); }
+static uint4 fgv_at_3d(fgv_image t, int x, int y, int z) {
   return fgv_at_slice(t, x, y, fgv_inside(z, (int)t->depth, t->modes[2]));
 }
-static uint4 fgv_at_a1d(ulong T, uint layer, int x) {
-  const fgv_image t = FAIRGV_IMAGE(T);
+static uint4 fgv_at_a1d(fgv_image t, uint layer, int x) {
   return fgv_texel(t, fgv_inside(x, (int)t->width, t->modes[0]), 0, fgv_layer(t, layer));
 }
-static uint4 fgv_at_a2d(ulong T, uint layer, int x, int y) {
-  return fgv_at_slice(FAIRGV_IMAGE(T), x, y, fgv_layer(FAIRGV_IMAGE(T), layer));
-}
+static uint4 fgv_at_a2d(fgv_image t, uint layer, int x, int y) { return fgv_at_slice(t, x, y, fgv_layer(t, layer)); }
 
 // A direction to a face and a place on it (CUDA Programming Guide, "Cubemap Textures").
-static uint4 fgv_face(fgv_image t, uint layer, float x, float y, float z) {
-  const float ax = fabs(x), ay = fabs(y), az = fabs(z);
+struct fgv_on_face {
   uint face;
-  float m, u, v;
+  float u, v, m;  // the place is u / m, v / m, from -1 to 1
+};
+// Of the direction `way`, as the direction `p` has its face.
+static struct fgv_on_face fgv_project(float3 p, float3 way) {
+  const float ax = fabs(p.x), ay = fabs(p.y), az = fabs(p.z);
+  struct fgv_on_face on;
   if (ax > ay && ax > az) {
-    face = x >= 0 ? 0 : 1;
-    m = ax;
-    u = x >= 0 ? -z : z;
-    v = -y;
+    const bool low = !(p.x >= 0);
+    on.face = low ? 1 : 0;
+    on.m = low ? -way.x : way.x;
+    on.u = low ? way.z : -way.z;
+    on.v = -way.y;
   } else if (ay > az) {
-    face = y >= 0 ? 2 : 3;
-    m = ay;
-    u = x;
-    v = y >= 0 ? z : -z;
+    const bool low = !(p.y >= 0);
+    on.face = low ? 3 : 2;
+    on.m = low ? -way.y : way.y;
+    on.u = way.x;
+    on.v = low ? -way.z : way.z;
   } else {
-    face = z >= 0 ? 4 : 5;
-    m = az;
-    u = z >= 0 ? x : -x;
-    v = -y;
+    const bool low = !(p.z >= 0);
+    on.face = low ? 5 : 4;
+    on.m = low ? -way.z : way.z;
+    on.u = low ? -way.x : way.x;
+    on.v = -way.y;
   }
-  const float scale = t->flags & 1 ? 0.5f : 0.5f * (float)t->width;
-  const int slice = (int)(6 * min(layer, t->depth / 6 - 1) + face);
-  return fgv_sample(t, 2, slice, (u / m + 1.0f) * scale, (v / m + 1.0f) * scale, 0);
+  return on;
 }
-static uint4 fgv_tex_cube(ulong T, float x, float y, float z) { return fgv_face(FAIRGV_IMAGE(T), 0, x, y, z); }
-static uint4 fgv_tex_acube(ulong T, uint layer, float x, float y, float z) {
-  return fgv_face(FAIRGV_IMAGE(T), layer, x, y, z);
+static uint4 fgv_tex_acube(fgv_image t, bool named, float wished, uint layer, float x, float y, float z) {
+  const struct fgv_on_face on = fgv_project((float3)(x, y, z), (float3)(x, y, z));
+  const float scale = t->flags & 1 ? 0.5f : 0.5f * (float)t->width;
+  const int slice = (int)(6 * min(layer, t->depth / 6 - 1) + on.face);
+  return fgv_sample(t, named, wished, 2, slice, (on.u / on.m + 1.0f) * scale, (on.v / on.m + 1.0f) * scale, 0);
+}
+static uint4 fgv_tex_cube(fgv_image t, bool named, float wished, float x, float y, float z) {
+  return fgv_tex_acube(t, named, wished, 0, x, y, z);
+}
+// The step on the face, in texels of the largest level, that a step of the direction makes.
+static float3 fgv_face_step(fgv_image t, struct fgv_on_face on, float3 p, float3 step) {
+  const struct fgv_on_face by = fgv_project(p, step);
+  const float scale = 0.5f * (float)t->width / (on.m * on.m);
+  return (float3)((by.u * on.m - on.u * by.m) * scale, (by.v * on.m - on.v * by.m) * scale, 0.0f);
+}
+static float fgv_grad_cube(ulong T, float3 p, float3 x, float3 y) {
+  const fgv_image t = fgv_whole(T);
+  if (t->levels == 1) return 0.0f;
+  const struct fgv_on_face on = fgv_project(p, p);
+  return fgv_level_of_steps(fgv_face_step(t, on, p, x), fgv_face_step(t, on, p, y));
 }
 
 // One channel of the four texels of a linear filter, counterclockwise from the lower left.

@@ -1,6 +1,5 @@
 // PTX ISA, "Texture Instructions" and "Surface Instructions": tex, tld4, txq, suld.b, sust.b, suq on objects,
-// whose 64-bit handles are addresses of blocks (image_block.hpp). There is only the first level: modifiers
-// that choose a level (.level, .grad) choose that.
+// whose 64-bit handles are addresses of blocks (image_block.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,9 +43,9 @@ struct Place {
   std::string layer;  // empty: none
   std::vector<std::string> coordinates;
 
-  /// All of it as arguments of a function.
-  std::string text() const {
-    std::string text = handle;
+  /// All of it as arguments of a function. `image`: what the handle leads to, in the function's terms.
+  std::string text(const std::string& image) const {
+    std::string text = image;
     if (!layer.empty()) text += ", " + layer;
     for (const std::string& each : coordinates) text += ", " + each;
     return text;
@@ -103,6 +102,36 @@ bool result_is_word(Writer& w) {
   return false;
 }
 
+/// A step along x or y of the screen, as three numbers of single precision.
+std::string step_of(Writer& w, const Argument& operand, const Geometry& geometry) {
+  std::array<std::string, 3> numbers = {"0.0f", "0.0f", "0.0f"};
+  const bool vector = operand.kind == Argument::Kind::kVector;
+  if (vector ? operand.parts.size() < geometry.coordinates : geometry.coordinates != 1) {
+    w.refuse("parts of a gradient are missing");
+    return "0";
+  }
+  for (std::size_t n = 0; n < geometry.coordinates; ++n)
+    numbers[n] = w.value(vector ? operand.parts[n] : operand, kSingle);
+  return fmt::format("(float3)({}, {}, {})", numbers[0], numbers[1], numbers[2]);
+}
+
+/// The level that a fetch names, as an expression; empty: it names none.
+std::string level_of(Writer& w, const FlatInstruction& i, const Geometry& geometry, const Place& place) {
+  const std::size_t operands = i.has("level") ? 1 : i.has("grad") ? 2 : 0;
+  if (operands == 0) return "";
+  if (i.arguments.size() < 2 + operands) {
+    w.refuse("the level is missing");
+    return "";
+  }
+  // A level is of the coordinates' type.
+  if (i.has("level")) return "(float)" + w.value(w.argument(2), w.type());
+  const std::string x = step_of(w, w.argument(2), geometry), y = step_of(w, w.argument(3), geometry);
+  if (!geometry.name.ends_with("cube")) return fmt::format("fgv_grad({}, {}, {})", place.handle, x, y);
+  const auto& way = place.coordinates;
+  return fmt::format("fgv_grad_cube({}, (float3)({}, {}, {}), {}, {})", place.handle, way[0], way[1], way[2],
+                     x, y);
+}
+
 void sample(Writer& w, const FlatInstruction& i) {
   const Geometry* const geometry = geometry_of(w, i);
   if (geometry == nullptr || !result_is_word(w)) return;
@@ -113,7 +142,19 @@ void sample(Writer& w, const FlatInstruction& i) {
   const std::size_t more = i.has("level") ? 1 : i.has("grad") ? 2 : 0;
   const Place place = place_of(w, w.argument(1), *geometry, w.type());
   if (w.failed()) return;
-  fetch(w, i, 2 + more, fmt::format("fgv_{}_{}({})", whole ? "at" : "tex", geometry->name, place.text()));
+  const std::string level = level_of(w, i, *geometry, place);
+  if (w.failed()) return;
+  const std::string image = "FAIRGV_IMAGE(" + place.handle + ")";
+  std::string function;
+  if (whole) {
+    const std::string level_image =
+        level.empty() ? image : fmt::format("fgv_nearest({}, {})", place.handle, level);
+    function = fmt::format("fgv_at_{}({})", geometry->name, place.text(level_image));
+  } else {
+    const std::string how = level.empty() ? "false, 0.0f" : "true, " + level;
+    function = fmt::format("fgv_tex_{}({})", geometry->name, place.text(image + ", " + how));
+  }
+  fetch(w, i, 2 + more, function);
 }
 
 void gather(Writer& w, const FlatInstruction& i) {
@@ -134,23 +175,23 @@ void gather(Writer& w, const FlatInstruction& i) {
                     place.coordinates[1]));
 }
 
-// A query on an object, and the expression for it in the block.
+// A query on an object, and what it reads of the largest level's block.
 struct Question {
   std::string_view name;
   std::string_view answer;
 };
-constexpr std::array<Question, 6> kQuestions = {{{"width", "FAIRGV_IMAGE({0})->width"},
-                                                 {"height", "FAIRGV_IMAGE({0})->height"},
-                                                 {"depth", "FAIRGV_IMAGE({0})->depth"},
-                                                 {"array_size", "FAIRGV_IMAGE({0})->depth"},
-                                                 {"normalized_coords", "FAIRGV_IMAGE({0})->flags & 1"},
-                                                 {"num_mipmap_levels", "({0}, 1u)"}}};
+constexpr std::array<Question, 6> kQuestions = {{{"width", "width"},
+                                                 {"height", "height"},
+                                                 {"depth", "depth"},
+                                                 {"array_size", "depth"},
+                                                 {"normalized_coords", "flags & 1"},
+                                                 {"num_mipmap_levels", "levels"}}};
 
 void query(Writer& w, const FlatInstruction& i) {
   for (const Question& each : kQuestions) {
     if (!i.has(each.name) || i.arguments.size() != 2) continue;
     const std::string handle = handle_of(w, w.argument(1), 1);
-    return w.result(kBits32, fmt::format(fmt::runtime(each.answer), handle));
+    return w.result(kBits32, fmt::format("fgv_whole({})->{}", handle, each.answer));
   }
   w.refuse("this cannot be asked of a texture or surface");
 }

@@ -1,11 +1,10 @@
-// Memory: linear, pinned, arrays; charged before it is made.
+// Memory: linear and pinned; charged before it is made.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "runtime/vgpu/cuda/current_context.hpp"
 #include "runtime/vgpu/cuda/handlers.hpp"
-#include "runtime/wire/calls/cuda/facts.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {
@@ -23,16 +22,6 @@ class FreeNode final : public Node {
   const std::shared_ptr<Allocations> allocations_;
   const std::uint64_t address_;
 };
-
-/// Of all elements of an array; the largest number if it does not fit 64 bits.
-std::uint64_t array_bytes(const wire::cuda::CreateArray& call) {
-  const std::uint64_t channel = wire::cuda::channel_bytes(static_cast<CUarray_format>(call.format));
-  std::uint64_t bytes = std::max<std::uint64_t>(channel, 1) * call.channels;
-  for (const std::uint64_t extent : {call.width, call.height, call.depth}) {
-    if (__builtin_mul_overflow(bytes, std::max<std::uint64_t>(extent, 1), &bytes)) return UINT64_MAX;
-  }
-  return bytes;
-}
 
 }  // namespace
 
@@ -135,30 +124,6 @@ Result<void> Handlers::handle(const wire::cuda::UnpinArena& call) {
   }
   pinned_.erase(found);
   return {};
-}
-
-Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::CreateArray& call) {
-  FAIRGV_TRY(context, objects_.get<Context>(call.context));
-  FAIRGV_TRY(charged, charge(*context.value(), array_bytes(call)));
-  if (!charged.value()) return wire::cuda::CodeReply{CUDA_ERROR_OUT_OF_MEMORY};
-  auto array = std::make_shared<Array>();
-  array->context = std::move(context).value();
-  array->charge = std::move(*charged.value());
-  CUDA_ARRAY3D_DESCRIPTOR description{};
-  description.Width = call.width;
-  description.Height = call.height;
-  description.Depth = call.depth;
-  description.Format = static_cast<CUarray_format>(call.format);
-  description.NumChannels = call.channels;
-  description.Flags = call.flags;
-  CUresult code = use(functions(), array->context->handle);
-  if (code == CUDA_SUCCESS) code = functions().cuArray3DCreate(&array->handle, &description);
-  if (code != CUDA_SUCCESS) {
-    array->handle = nullptr;
-    return wire::cuda::CodeReply{code};
-  }
-  FAIRGV_CHECK(objects_.insert(call.id, std::move(array)));
-  return wire::cuda::CodeReply{};
 }
 
 }  // namespace fairgv::vgpu::cuda

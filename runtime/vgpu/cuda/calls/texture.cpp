@@ -78,6 +78,11 @@ Result<wire::cuda::TextureReply> Handlers::handle(const wire::cuda::CreateTextur
     FAIRGV_TRY(array, objects_.get<Array>(wire::ObjectId{call.memory.address}));
     texture->array = std::move(array).value();
     resource = whole_array(*texture->array);
+  } else if (call.memory.kind == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) {
+    FAIRGV_TRY(mipmap, objects_.get<Mipmap>(wire::ObjectId{call.memory.address}));
+    texture->mipmap = std::move(mipmap).value();
+    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    resource.res.mipmap.hMipmappedArray = texture->mipmap->handle;
   } else if (call.memory.kind == CU_RESOURCE_TYPE_LINEAR || call.memory.kind == CU_RESOURCE_TYPE_PITCH2D) {
     resource = linear_memory(call.memory);
   } else {

@@ -102,6 +102,29 @@ struct CreateArray {
   FAIRGV_FIELDS(id, context, width, height, depth, format, channels, flags)
 };
 
+/// A mipmapped array of this shape. `levels`: at least one, and no more than its extents have halvings
+/// (levels.hpp). An id that is refused names nothing.
+struct CreateMipmap {
+  FAIRGV_CALL(CudaCreateMipmap, 0x1049, CodeReply)
+  ObjectId id;
+  ObjectId context;
+  std::uint64_t width = 0, height = 0, depth = 0;  // in elements, of the first level
+  std::uint32_t format = 0;                        // CUarray_format
+  std::uint32_t channels = 0;
+  std::uint32_t flags = 0;
+  std::uint32_t levels = 0;
+  FAIRGV_FIELDS(id, context, width, height, depth, format, channels, flags, levels)
+};
+
+/// Names a level of a mipmapped array, which is an array then. The level keeps the whole.
+struct NameLevel {
+  FAIRGV_CALL(CudaNameLevel, 0x104a, void)
+  ObjectId id;
+  ObjectId mipmap;
+  std::uint32_t level = 0;
+  FAIRGV_FIELDS(id, mipmap, level)
+};
+
 /// Copies `extent.z` slices of `extent.y` rows of `extent.x` bytes.
 struct Copy {
   FAIRGV_CALL(CudaCopy, 0x1050, void)
@@ -124,6 +147,6 @@ struct Fill {
 };
 
 using MemoryCalls = TypeList<AllocateMemory, FreeMemory, EnqueueFreeMemory, SettleFrees, GetMemoryInfo,
-                             PinArena, UnpinArena, CreateArray, Copy, Fill>;
+                             PinArena, UnpinArena, CreateArray, CreateMipmap, NameLevel, Copy, Fill>;
 
 }  // namespace fairgv::wire::cuda

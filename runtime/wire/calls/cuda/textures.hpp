@@ -13,11 +13,11 @@ namespace fairgv::wire::cuda {
 
 /// CUDA_RESOURCE_DESC.
 struct TextureMemory {
-  std::uint32_t kind = 0;      // CUresourcetype; mipmapped arrays there are none
+  std::uint32_t kind = 0;      // CUresourcetype
   std::uint32_t format = 0;    // CUarray_format; of memory that is no array
   std::uint32_t channels = 0;  // the same
   std::uint32_t reserved = 0;
-  std::uint64_t address = 0;  // the raw id of an array, or a CUdeviceptr
+  std::uint64_t address = 0;  // the raw id of an array or a mipmapped array, or a CUdeviceptr
   std::uint64_t bytes = 0;    // of linear memory
   std::uint64_t width = 0, height = 0, pitch = 0;
 };

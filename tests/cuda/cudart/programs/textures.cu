@@ -295,7 +295,8 @@ void gathering() {
 
 }  // namespace
 
-// From textures_told.cu.
+// From textures_levels.cu and textures_told.cu.
+void mipmaps();
 void descriptions();
 void errors();
 
@@ -307,6 +308,7 @@ int main(int argc, char** argv) {
                         {"layers", layers},
                         {"cubemaps", cubemaps},
                         {"gathering", gathering},
+                        {"mipmaps", mipmaps},
                         {"descriptions", descriptions},
                         {"errors", errors}};
   return run_cases(cases, sizeof cases / sizeof *cases, argc, argv);

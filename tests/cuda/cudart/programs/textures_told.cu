@@ -127,7 +127,7 @@ void errors() {
   pitched.res.pitch2D.pitchInBytes = 1024;
   refused(pitched, plain);  // the last row lies outside
   OK(cudaFree(memory));
-  // Arrays: none of size zero, none beyond the device's largest, no mipmaps; and freed only once.
+  // Arrays: none of size zero, none beyond the device's largest; and freed only once.
   cudaArray_t bad = nullptr;
   CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&bad, &format, 0, 16));
   CHECK_CODE(cudaErrorInvalidValue, cudaMallocArray(&bad, &format, 1 << 20, 16));
@@ -136,10 +136,13 @@ void errors() {
   CHECK_CODE(cudaErrorInvalidValue,
              cudaMalloc3DArray(&bad, &format, make_cudaExtent(8, 8, 6), cudaArrayTextureGather));
   cudaMipmappedArray_t mipmapped = nullptr;
-  const cudaError_t mipmaps =
-      cudaMallocMipmappedArray(&mipmapped, &format, make_cudaExtent(8, 8, 0), 2, cudaArrayDefault);
-  CHECK(mipmaps == cudaErrorNotSupported || mipmaps == cudaSuccess);
-  if (mipmaps == cudaSuccess) OK(cudaFreeMipmappedArray(mipmapped));
+  OK(cudaMallocMipmappedArray(&mipmapped, &format, make_cudaExtent(8, 8, 0), 2, cudaArrayDefault));
+  cudaArray_t level = nullptr;
+  CHECK_CODE(cudaErrorInvalidValue, cudaGetMipmappedArrayLevel(&level, mipmapped, 2));
+  OK(cudaGetMipmappedArrayLevel(&level, mipmapped, 1));
+  CHECK(cudaFreeArray(level) != cudaSuccess);
+  OK(cudaFreeMipmappedArray(mipmapped));
+  CHECK_CODE(cudaErrorInvalidResourceHandle, cudaFreeMipmappedArray(mipmapped));
   OK(cudaFreeArray(array));
   CHECK_CODE(cudaErrorInvalidResourceHandle, cudaFreeArray(array));
   refused(of_array(array), plain);
