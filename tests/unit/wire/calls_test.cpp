@@ -119,7 +119,7 @@ TEST(WireCalls, ThatMakeOrChangeObjectsLast) {
   each_call(EveryCall{}, [&]<class Call>() {
     const bool named =
         lasts(Call::name, {"Create", "Build", "Compile", "Link", "Record", "Finalize", "Provide", "Set",
-                           "CudaCreate", "CudaLoad", "CudaLink", "CudaGetFunction", "CudaSet"});
+                           "CudaCreate", "CudaLoad", "CudaLink", "CudaGetFunction", "CudaSet", "CudaName"});
     const bool wanted = named && !others.contains(Call::name) && Call::name != "CudaGetFunctionNames";
     EXPECT_EQ(LastingCall<Call>, wanted) << Call::name;
   });

@@ -106,6 +106,7 @@ struct CreateArray {
 /// (levels.hpp). An id that is refused names nothing.
 struct CreateMipmap {
   FAIRGV_CALL(CudaCreateMipmap, 0x1049, CodeReply)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId context;
   std::uint64_t width = 0, height = 0, depth = 0;  // in elements, of the first level
@@ -119,6 +120,7 @@ struct CreateMipmap {
 /// Names a level of a mipmapped array, which is an array then. The level keeps the whole.
 struct NameLevel {
   FAIRGV_CALL(CudaNameLevel, 0x104a, void)
+  FAIRGV_LASTS(makes, id)
   ObjectId id;
   ObjectId mipmap;
   std::uint32_t level = 0;

@@ -22,10 +22,10 @@ struct TextureMemory {
   std::uint64_t width = 0, height = 0, pitch = 0;
 };
 
-/// The array that the memory is, or none.
+/// The array or the mipmapped array that the memory is, or none.
 constexpr ObjectId object_named_in(const TextureMemory& memory) {
-  constexpr std::uint32_t kArray = 0;  // CU_RESOURCE_TYPE_ARRAY
-  return memory.kind == kArray ? ObjectId{memory.address} : ObjectId{};
+  constexpr std::uint32_t kMipmappedArray = 1;  // CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, behind that of arrays
+  return memory.kind <= kMipmappedArray ? ObjectId{memory.address} : ObjectId{};
 }
 
 /// CUDA_TEXTURE_DESC.
