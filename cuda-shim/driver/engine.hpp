@@ -72,7 +72,6 @@ class Engine final : public cuda::Engine {
 
   CUresult make_storage(Context& context, const MemoryWish& wish, Allocation& allocation) override;
   CUresult make_array(Context& context, std::uint64_t bytes, Array& array) override;
-  CUresult make_mipmap(Context& context, Mipmap& mipmap) override;
   CUresult make_texture(Context& context, TextureObject& object) override;
   CUresult make_surface(Context& context, TextureObject& object) override;
   MemorySharing& memory_sharing() override { return sharing_; }
@@ -92,6 +91,7 @@ class Engine final : public cuda::Engine {
   Connection& connection;
 
  private:
+  CUresult make_mipmap(Context& context, Mipmap& mipmap) override;
   const wire::cuda::DeviceFacts& facts(CUdevice device) const {
     return devices_.devices[static_cast<std::size_t>(device)];
   }
