@@ -31,9 +31,14 @@ std::pair<int, std::string> run(const std::string& environment, const std::strin
 
 TEST(SoftCudaLife, ProcessMayEndInAnyWayWithWorkInFlight) {
   EXPECT_EQ((std::pair<int, std::string>{0, ""}), run("", "untouched"));
-  for (const char* way : {"exit", "thread", "close", "wait"}) {
+  for (const char* way : {"exit", "thread", "close", "wait", "loop"}) {
     EXPECT_EQ((std::pair<int, std::string>{0, "before: 3\nin exit: 4\n"}), run("", way)) << way;
   }
+}
+
+TEST(SoftCudaLife, AProcessThatIsKilledInALoopOfAGraphLeavesNothing) {
+  for (int time = 0; time < 3; ++time)
+    EXPECT_EQ((std::pair<int, std::string>{137, "before: 3\nloops\n"}), run("env", "kill"));
 }
 
 TEST(SoftCudaLife, ForkedChildIsToldThatItHasNoDriver) {

@@ -26,6 +26,7 @@ CUresult add(CUgraphNode* node, CUgraph handle, const Before& before, const Make
     std::vector<GraphNode*> dependencies;
     if (!graph || !driver.graphs.find_nodes(*graph, before.nodes, before.count, dependencies))
       return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult code = check_place(*graph, work); code != CUDA_SUCCESS) return code;
     const auto& added = graph->add(std::move(work), dependencies);
     driver.graphs.enter_node(added);
     *node = added->handle();
@@ -70,7 +71,7 @@ CUresult CUDAAPI cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphN
 }
 
 CUresult CUDAAPI cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
-  if (p == nullptr || is_of_memory(p->type)) return CUDA_ERROR_INVALID_VALUE;
+  if (p == nullptr || stays_as_it_is(p->type)) return CUDA_ERROR_INVALID_VALUE;
   return set(node, [p](Driver& driver, NodeWork& work) { return any_work(driver, *p, work); });
 }
 

@@ -1,0 +1,21 @@
+// One node of a graph that is launched: the memory that its launch has found, and its way into a stream.
+#pragma once
+
+#include <memory>
+
+#include "cuda-shim/api/graph/detour.hpp"
+#include "cuda-shim/api/graph/graph.hpp"
+
+namespace fairgv::cuda {
+
+/// The places that a copy's addresses mean at one launch.
+struct FoundPlaces {
+  Place to, from;
+  Extent extent;
+};
+
+/// Puts the node's work into the stream. Nothing for nodes that only contain others: their launch does that.
+CUresult enqueue_step(Driver& driver, const std::shared_ptr<Stream>& stream, const NodeWork& work,
+                      const FoundPlaces& places, const Detour& detour);
+
+}  // namespace fairgv::cuda
