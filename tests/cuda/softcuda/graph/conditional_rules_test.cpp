@@ -176,7 +176,7 @@ TEST_F(Conditionals, ALaunchOutlivesItsGraphs) {
   const auto handle = handle_of(graph_, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
   CUgraphNode node = nullptr;
   const auto bodies =
-      conditional(graph_, {fill(graph_, {}, words, 300)}, handle, CU_GRAPH_COND_TYPE_WHILE, 1, &node);
+      conditional(graph_, {fill(graph_, {}, words, 100)}, handle, CU_GRAPH_COND_TYPE_WHILE, 1, &node);
   kernel(bodies.at(0), {kernel(bodies[0], {}, "count", words + 4)}, "tick", handle, words);
   kernel(graph_, {append(graph_, {node}, 3)}, "set", handle, 1U);
   ASSERT_OK(cuMemsetD32(words + 4, 0, 1));
@@ -190,7 +190,7 @@ TEST_F(Conditionals, ALaunchOutlivesItsGraphs) {
   gate.open();
   EXPECT_OK(cuStreamSynchronize(stream_));
   EXPECT_EQ(3U, download<unsigned>(number_, 1)[0]);
-  EXPECT_EQ(300U, download<unsigned>(words + 4, 1)[0]);
+  EXPECT_EQ(100U, download<unsigned>(words + 4, 1)[0]);
 }
 
 TEST_F(Conditionals, AnEndlessLoopHoldsUpNothingElseAndEndsWithItsContext) {
