@@ -14,6 +14,15 @@ std::uint64_t new_node_id() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
+/// The node is removed, and all that is in it: its handles may be used for others.
+void give_back_conditions(const NodeWork& work) {
+  if (const auto* const conditional = std::get_if<ConditionalNode>(&work))
+    conditional->condition->is_used = false;
+  for (const auto& inner : inner_graphs(work)) {
+    for (const auto& node : inner->nodes()) give_back_conditions(node->work);
+  }
+}
+
 }  // namespace
 
 CUgraphNodeType GraphNode::type() const {
@@ -46,14 +55,12 @@ const std::shared_ptr<GraphNode>& Graph::add(NodeWork work, std::span<GraphNode*
   }
   if (auto* const conditional = std::get_if<ConditionalNode>(&node->work)) {
     for (const auto& body : conditional->bodies) body->is_in_body = true;
-    conditional->condition->is_used = true;
   }
   return nodes_.emplace_back(std::move(node));
 }
 
 void Graph::remove(GraphNode& node) {
-  if (const auto* const conditional = std::get_if<ConditionalNode>(&node.work))
-    conditional->condition->is_used = false;
+  give_back_conditions(node.work);
   for (GraphNode* const from : node.dependencies) std::erase(from->dependents, &node);
   for (GraphNode* const to : node.dependents) std::erase(to->dependencies, &node);
   std::erase_if(nodes_, [&node](const auto& other) { return other.get() == &node; });

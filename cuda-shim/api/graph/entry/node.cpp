@@ -1,4 +1,5 @@
 // Entry points: nodes, added, queried and changed (CUDA Driver API, "Graph Management").
+#include "cuda-shim/api/graph/conditional/condition.hpp"
 #include "cuda-shim/api/graph/entry/graph_entry.hpp"
 #include "cuda-shim/api/graph/graph_memory.hpp"
 #include "cuda-shim/api/graph/node_work.hpp"
@@ -28,6 +29,8 @@ CUresult add(CUgraphNode* node, CUgraph handle, const Before& before, const Make
       return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult code = check_place(*graph, work); code != CUDA_SUCCESS) return code;
     const auto& added = graph->add(std::move(work), dependencies);
+    if (const auto* const conditional = std::get_if<ConditionalNode>(&added->work))
+      conditional->condition->is_used = true;
     driver.graphs.enter_node(added);
     *node = added->handle();
     return CUDA_SUCCESS;

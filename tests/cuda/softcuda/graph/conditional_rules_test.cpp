@@ -39,12 +39,14 @@ TEST_F(Conditionals, AHandleIsForOneNodeOfItsGraphOrWithinIt) {
   CUgraphNodeType type{};
   EXPECT_OK(cuGraphNodeGetType(node, &type));
   EXPECT_EQ(CU_GRAPH_NODE_TYPE_CONDITIONAL, type);
-  conditional(bodies.at(0), {}, handle_of(graph_), kIf, 1);  // within its graph
+  const auto nested = handle_of(graph_);
+  conditional(bodies.at(0), {}, nested, kIf, 1);  // within its graph
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, try_conditional(graph_, handle_of(bodies[0]), kIf, 1));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(bodies[0])) << "it is the node's";
   EXPECT_OK(cuGraphDestroyNode(node));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGraphGetNodes(bodies[0], nullptr, nullptr)) << "gone with the node";
-  conditional(graph_, {}, handle, kIf, 2);  // the handle is free again
+  conditional(graph_, {}, handle, kIf, 2);  // the handles are free again
+  conditional(graph_, {}, nested, kIf, 1);
   EXPECT_OK(cuGraphDestroy(other));
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, try_conditional(graph_, unknown, kIf, 1)) << "gone with its graph";
 }
