@@ -86,6 +86,18 @@ CUgraphExecUpdateResult check_change(const ConditionalNode& before, const Condit
   return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
+/// A node of a cycle in the graph, or in one within it; null: there is none.
+GraphNode* node_on_cycle(const Graph& graph) {
+  const auto order = topological_order(graph.dependencies());
+  if (order.on_cycle) return graph.nodes()[*order.on_cycle].get();
+  for (const auto& node : graph.nodes()) {
+    for (const auto& inner : inner_graphs(node->work)) {
+      if (GraphNode* const found = node_on_cycle(*inner); found != nullptr) return found;
+    }
+  }
+  return nullptr;
+}
+
 /// The graphs within a node stay; their nodes take over by themselves.
 void take_over(NodeWork& work, const NodeWork& like) {
   if (auto* const conditional = std::get_if<ConditionalNode>(&work)) {
@@ -286,9 +298,8 @@ Executable::Update Executable::compare(const Graph& old_graph, const Graph& new_
 }
 
 Executable::Update Executable::update(const Graph& graph) {
-  if (const auto order = topological_order(graph.dependencies()); order.on_cycle) {
-    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, graph.nodes()[*order.on_cycle].get(), nullptr};
-  }
+  if (GraphNode* const node = node_on_cycle(graph); node != nullptr)
+    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, nullptr};
   const std::lock_guard guard(lock_);
   Changes changes;
   const Update result = compare(*graph_, graph, changes);
@@ -321,7 +332,7 @@ CUresult Executable::set_child(const GraphNode& original, const Graph& graph) {
   const std::lock_guard guard(lock_);
   const GraphNode* const node = node_of(original);
   const auto* const child = node != nullptr ? std::get_if<ChildNode>(&node->work) : nullptr;
-  if (child == nullptr || topological_order(graph.dependencies()).on_cycle) return CUDA_ERROR_INVALID_VALUE;
+  if (child == nullptr || node_on_cycle(graph) != nullptr) return CUDA_ERROR_INVALID_VALUE;
   Changes changes;
   if (compare(*child->graph, graph, changes).result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
     return CUDA_ERROR_INVALID_VALUE;

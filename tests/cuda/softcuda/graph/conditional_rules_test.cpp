@@ -169,6 +169,17 @@ TEST_F(Conditionals, NodesWithinBodiesAreChangedLikeOthers) {
   EXPECT_CODE(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate(executable, of_other_type, &told));
   EXPECT_EQ(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, told.result);
   EXPECT_OK(cuGraphDestroy(of_other_type));
+  CUgraph circular = like(1, CU_GRAPH_COND_TYPE_IF, 7);
+  const auto circle = conditional(circular, {}, handle_of(circular), CU_GRAPH_COND_TYPE_WHILE, 1);
+  const CUgraphNode one = append(circle.at(0), {}, 1);
+  const CUgraphNode inner[] = {one, append(circle[0], {one}, 2)};
+  EXPECT_OK(cuGraphAddDependencies(circle[0], &inner[1], &inner[0], nullptr, 1));
+  EXPECT_CODE(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate(executable, circular, &told));
+  EXPECT_EQ(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, told.result);
+  EXPECT_TRUE(told.errorNode == inner[0] || told.errorNode == inner[1]);
+  CUgraphExec of_circle = nullptr;
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiate(&of_circle, circular, 0));
+  EXPECT_OK(cuGraphDestroy(circular));
   EXPECT_EQ(6U, number_after(executable));
   EXPECT_OK(cuGraphExecDestroy(executable));
 }
