@@ -11,7 +11,7 @@
 namespace {
 
 /// This program anew, as that tenant and with this case only. Its status as system(3) has it.
-int run(const std::string& tenant, const std::string& filter) {
+int run_case(const std::string& tenant, const std::string& filter) {
   std::array<char, 4096> path{};
   const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
   EXPECT_GT(length, 0);
@@ -43,8 +43,8 @@ class TenantLoop : public Conditionals {
 
 TEST_F(TenantLoop, OthersRunMeanwhile) {
   loop();
-  EXPECT_EQ(0, run("other", "Launches"));
-  EXPECT_EQ(0, run("tests", "Launches")) << "another process of the same tenant";
+  EXPECT_EQ(0, run_case("other", "Launches"));
+  EXPECT_EQ(0, run_case("tests", "Launches")) << "another process of the same tenant";
   wait_for_more(words_[0]);
   EXPECT_CODE(CUDA_ERROR_NOT_READY, cuStreamQuery(stream_));
 }
@@ -57,10 +57,10 @@ TEST_F(TenantLoop, Launches) {
 }
 
 TEST_F(TenantLoop, AProcessMayEndInOne) {
-  EXPECT_EQ(0, run("other", "EndsByExit"));
-  EXPECT_NE(0, run("other", "EndsByASignal"));
-  EXPECT_EQ(0, run("other", "EndsByAFailure"));
-  EXPECT_EQ(0, run("other", "Launches")) << "the tenant's next process";
+  EXPECT_EQ(0, run_case("other", "EndsByExit"));
+  EXPECT_NE(0, run_case("other", "EndsByASignal"));
+  EXPECT_EQ(0, run_case("other", "EndsByAFailure"));
+  EXPECT_EQ(0, run_case("other", "Launches")) << "the tenant's next process";
 }
 
 TEST_F(TenantLoop, EndsByExit) {
