@@ -168,7 +168,7 @@ CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPl
     return step.detour.prepare(driver, context, found.to, found.from, found.extent);
   }
   if (const auto* const fill = std::get_if<FillCommand>(&step.node->work))
-    return check_fill(driver, fill->fill);
+    return find_filled(driver, fill->fill, found.filled);
   if (const auto* const node = std::get_if<AllocateNode>(&step.node->work)) {
     // Memory that an earlier launch has allocated is to be freed first (cuGraphLaunch).
     const bool frees_itself = (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;

@@ -25,6 +25,8 @@ CUresult enqueue_step(Driver& driver, const std::shared_ptr<Stream>& stream, con
     if constexpr (std::is_same_v<Kind, CopyNode>) {
       if (is_empty(places.extent)) return CUDA_SUCCESS;
       return detour.copy(driver, stream, places.to, places.from, places.extent);
+    } else if constexpr (std::is_same_v<Kind, FillCommand>) {
+      return places.filled ? driver.scheduler.fill(stream, node.fill, *places.filled) : CUDA_SUCCESS;
     } else if constexpr (std::is_same_v<Kind, EmptyNode> || std::is_same_v<Kind, ChildNode> ||
                          std::is_same_v<Kind, ConditionalNode>) {
       return CUDA_SUCCESS;

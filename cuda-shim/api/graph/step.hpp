@@ -8,10 +8,12 @@
 
 namespace fairgv::cuda {
 
-/// The places that a copy's addresses mean at one launch.
+/// What addresses mean at one launch. Bodies of conditional nodes run later, when the memory may have been
+/// freed in the stream's order, and nobody finds it any more.
 struct FoundPlaces {
-  Place to, from;
+  Place to, from;  // of a copy
   Extent extent;
+  std::shared_ptr<Allocation> filled;  // null: the fill is empty
 };
 
 /// Puts the node's work into the stream. Nothing for nodes that only contain others: their launch does that.

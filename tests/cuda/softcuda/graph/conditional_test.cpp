@@ -229,6 +229,36 @@ TEST_F(Conditionals, ChildGraphsAndCapturedCommandsAreBodies) {
   EXPECT_OK(cuGraphDestroy(child));
 }
 
+TEST_F(Conditionals, MemoryMayBeFreedBehindTheLaunchInItsStream) {
+  CUdeviceptr words = 0;
+  ASSERT_OK(cuMemAllocAsync(&words, 16, stream_));
+  ASSERT_OK(cuStreamSynchronize(stream_));
+  const auto handle = handle_of(graph_, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+  const CUgraphNode start = fill(graph_, {fill(graph_, {}, words, 4)}, words + 8, 0);
+  const auto bodies = conditional(graph_, {start}, handle, CU_GRAPH_COND_TYPE_WHILE, 1);
+  // Each round: 3 * 5 + the sum so far, copied there and to the program.
+  const CUgraphNode filled = fill(bodies.at(0), {}, words + 4, 5);
+  const CUgraphNode mixed = kernel(bodies[0], {filled}, "mix", words + 4, words + 8, 0U);
+  const CUDA_MEMCPY3D sum =
+      linear(CU_MEMORYTYPE_DEVICE, nullptr, words + 8, CU_MEMORYTYPE_DEVICE, nullptr, words + 4, 4);
+  unsigned result = 0;
+  const CUDA_MEMCPY3D out = download_of(&result, words + 8, 4);
+  CUgraphNode copied = nullptr;
+  CUgraphNode told = nullptr;
+  ASSERT_OK(cuGraphAddMemcpyNode(&copied, bodies[0], &mixed, 1, &sum, context_));
+  ASSERT_OK(cuGraphAddMemcpyNode(&told, bodies[0], &copied, 1, &out, context_));
+  kernel(bodies[0], {told}, "tick", handle, words);
+  const CUgraphExec executable = instantiate(graph_);
+  Gate gate;
+  ASSERT_OK(gate.close(stream_));
+  EXPECT_OK(cuGraphLaunch(executable, stream_));
+  EXPECT_OK(cuMemFreeAsync(words, stream_));
+  EXPECT_OK(cuGraphExecDestroy(executable));
+  gate.open();
+  EXPECT_OK(cuStreamSynchronize(stream_));
+  EXPECT_EQ(60U, result);
+}
+
 TEST_F(Conditionals, TheLaunchWaitsForNothing) {
   const CUdeviceptr words = allocate(8);
   const auto handle = handle_of(graph_, 3, CU_GRAPH_COND_ASSIGN_DEFAULT);
