@@ -42,6 +42,8 @@ struct DeviceDescription {
   std::string pci_bus_id;
   std::uint64_t memory = 0;                // bytes
   std::uint64_t allocatable = UINT64_MAX;  // bytes that may be allocated at once, in sum
+  /// Kernels can set conditional handles (graph/conditional/condition.hpp).
+  bool sets_conditions = false;
 };
 
 /// Any thread may call. Callers pass only devices that exist, and contexts and objects of this engine.
@@ -66,8 +68,6 @@ class Engine {
   virtual const std::vector<DeviceDescription>& devices() const = 0;
   /// 0: the device knows no such attribute.
   virtual int attribute(CUdevice device, CUdevice_attribute which) const = 0;
-  /// Whether kernels on the device can set conditional handles (graph/conditional/condition.hpp).
-  virtual bool sets_conditions(CUdevice device) const = 0;
   /// `used`: bytes that this process has allocated.
   virtual CUresult memory_info(Context& context, std::uint64_t used, std::size_t& free,
                                std::size_t& total) = 0;

@@ -43,7 +43,6 @@ class Engine final : public cuda::Engine {
   /// The devices' memory is the tenant's quota. The worker alone decides how much may be allocated.
   const std::vector<DeviceDescription>& devices() const override { return descriptions_; }
   int attribute(CUdevice device, CUdevice_attribute which) const override;
-  bool sets_conditions(CUdevice device) const override { return facts(device).sets_conditions != 0; }
   CUresult memory_info(Context& context, std::uint64_t used, std::size_t& free, std::size_t& total) override;
 
   cuda::Scheduler& scheduler() override { return scheduler_; }

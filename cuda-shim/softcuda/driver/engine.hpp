@@ -37,7 +37,6 @@ class Engine final : public cuda::Engine {
 
   const std::vector<DeviceDescription>& devices() const override { return descriptions_; }
   int attribute(CUdevice device, CUdevice_attribute which) const override;
-  bool sets_conditions(CUdevice) const override { return true; }
   CUresult memory_info(Context& context, std::uint64_t used, std::size_t& free, std::size_t& total) override;
 
   cuda::Scheduler& scheduler() override { return commands_; }

@@ -36,7 +36,7 @@ CUresult CUDAAPI cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle
     const auto context = named_or_current(driver, context_handle, code);
     if (!context) return code;
     if (const CUresult fault = context->group()->fault(); fault != CUDA_SUCCESS) return fault;
-    if (!driver.engine.sets_conditions(context->device())) return refuse(driver);
+    if (!driver.description(context->device()).sets_conditions) return refuse(driver);
     std::optional<std::uint32_t> assigned;
     if ((flags & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0) assigned = default_value;
     std::shared_ptr<Condition> condition;  // goes without the lock
