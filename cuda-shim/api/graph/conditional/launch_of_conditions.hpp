@@ -18,8 +18,7 @@ class LaunchOfConditions {
   explicit LaunchOfConditions(std::vector<std::shared_ptr<Condition>> conditions)
       : conditions_(std::move(conditions)) {
     std::ranges::sort(conditions_);  // always the same order, so that launches do not block each other
-    const auto twice = std::ranges::unique(conditions_);
-    conditions_.erase(twice.begin(), twice.end());
+    conditions_.erase(std::unique(conditions_.begin(), conditions_.end()), conditions_.end());
     for (const auto& condition : conditions_) locks_.emplace_back(condition->lock);
   }
 

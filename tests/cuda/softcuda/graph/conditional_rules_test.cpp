@@ -65,7 +65,8 @@ TEST_F(Conditionals, BodiesHoldWorkOfTheDeviceAlone) {
   ASSERT_OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
   CUDA_MEM_ALLOC_NODE_PARAMS memory{};
   memory.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  memory.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device_}};
+  memory.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  memory.poolProps.location.id = device_;
   memory.bytesize = 64;
   for (CUgraph graph : {body, inner}) {
     EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddHostNode(&node, graph, nullptr, 0, &host));
