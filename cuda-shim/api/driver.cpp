@@ -36,6 +36,7 @@ std::vector<LaunchLimits> limits_of_all(const Engine& engine) {
 void Driver::at_exit() {
   Life ready = Life::ready;
   if (!life_.compare_exchange_strong(ready, Life::ended, std::memory_order_acq_rel)) return;
+  instance_->conductor.stop();
   instance_->shared_events.stop();
   instance_->engine.stop();
 }
@@ -109,6 +110,7 @@ CUresult Driver::make_context(CUdevice device, unsigned flags, bool primary,
 bool Driver::end_context(Context& context) {
   if (!context.end()) return false;
   captures.forget(*context.group());
+  conductor.give_up(context.handle());
   scheduler.give_up_waits(*context.group());
   shared_events.give_up(context.handle());
   scheduler.synchronize(*context.group());

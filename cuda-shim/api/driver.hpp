@@ -18,6 +18,7 @@
 #include "cuda-shim/api/cuda.hpp"
 #include "cuda-shim/api/engine.hpp"
 #include "cuda-shim/api/graph/capture.hpp"
+#include "cuda-shim/api/graph/conditional/conductor.hpp"
 #include "cuda-shim/api/graph/graph_memory.hpp"
 #include "cuda-shim/api/graph/graphs.hpp"
 #include "cuda-shim/api/handle_table.hpp"
@@ -121,6 +122,7 @@ class Driver {
   GraphMemoryBooks graph_memory;  // before the graphs
   Graphs graphs;
   Captures captures{graphs};
+  Conductor conductor{*this};
 
  private:
   static void at_exit();

@@ -43,6 +43,8 @@ struct DeviceDescription {
   std::string pci_bus_id;
   std::uint64_t memory = 0;                // bytes
   std::uint64_t allocatable = UINT64_MAX;  // bytes that may be allocated at once, in sum
+  /// Kernels can set conditional handles (graph/conditional/condition.hpp).
+  bool sets_conditions = false;
 };
 
 /// Any thread may call. Callers pass only devices that exist, and contexts and objects of this engine.

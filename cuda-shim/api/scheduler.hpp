@@ -123,6 +123,11 @@ class Scheduler {
   virtual CUresult synchronize(StreamGroup& group) = 0;
   /// A call of the program that has synchronised returns: its tenant may count such calls.
   virtual void count_call() {}
+  /// A command that a call has promised cannot be put into a stream of the group: that is its fault from now
+  /// on.
+  virtual void fail(StreamGroup& group, CUresult code) = 0;
+  /// How many errors of commands there have been that are no faults.
+  virtual std::uint64_t late_errors() const { return 0; }
   /// CUDA_ERROR_NOT_READY, CUDA_SUCCESS, or the fault.
   virtual CUresult query(const std::shared_ptr<Stream>& stream) = 0;
 

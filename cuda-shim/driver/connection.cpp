@@ -14,6 +14,8 @@ CUresult Connection::fault() {
     const auto code = static_cast<CUresult>(ring::LateError::code(late));
     if (wire::cuda::is_sticky(code)) return code;
   }
+  if (const int failure = failure_.load(std::memory_order_relaxed); failure != CUDA_SUCCESS) [[unlikely]]
+    return static_cast<CUresult>(failure);
   if (!session_->lost()) [[likely]]
     return CUDA_SUCCESS;
   note_loss();

@@ -53,6 +53,12 @@ class Connection {
   CUresult fault();
   /// The answer of a call that has waited for work: the fault, or a late error that was not reported yet.
   CUresult outcome();
+  /// This is the fault from now on, unless there is one.
+  void fail(CUresult code) {
+    int none = CUDA_SUCCESS;
+    failure_.compare_exchange_strong(none, code, std::memory_order_relaxed);
+  }
+  std::uint64_t late_errors() const { return ring::LateError::count(session_->late_error()); }
   /// All enqueued commands have ended, as far as the caller knows.
   void settled() { has_work_.store(false, std::memory_order_relaxed); }
 
@@ -109,6 +115,8 @@ class Connection {
   std::atomic<std::uint64_t> host_work_{0};
   /// The code of a lost session, set once; relaxed: it orders nothing else.
   std::atomic<int> loss_{CUDA_SUCCESS};
+  /// The same of a command that could not be sent.
+  std::atomic<int> failure_{CUDA_SUCCESS};
   /// How many late errors were reported to the program; relaxed: compared and exchanged alone.
   std::atomic<std::uint32_t> told_{0};
 

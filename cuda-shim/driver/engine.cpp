@@ -32,6 +32,7 @@ std::vector<DeviceDescription> describe(const wire::cuda::DevicesReply& devices,
     std::memcpy(made.uuid.bytes, facts.uuid.data(), sizeof made.uuid.bytes);
     made.pci_bus_id = facts.pci_bus_id;
     made.memory = facts.memory;
+    made.sets_conditions = facts.sets_conditions != 0;
     if (limits && facts.device < limits->size()) made.memory = std::min(made.memory, (*limits)[facts.device]);
   }
   return descriptions;

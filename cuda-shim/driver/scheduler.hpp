@@ -161,6 +161,9 @@ class Scheduler final : public cuda::Scheduler {
   CUresult synchronize(const std::shared_ptr<cuda::Stream>& stream) override;
   CUresult synchronize(cuda::StreamGroup& group) override;
   void count_call() override { connection_.session().segment().header().coscheduling.count_call(); }
+  /// Like a kernel's, the fault is the whole process'.
+  void fail(cuda::StreamGroup&, CUresult code) override { connection_.fail(code); }
+  std::uint64_t late_errors() const override { return connection_.late_errors(); }
   CUresult query(const std::shared_ptr<cuda::Stream>& stream) override;
 
   CUresult launch(const std::shared_ptr<cuda::Stream>& stream, std::shared_ptr<cuda::Function> function,

@@ -89,11 +89,15 @@ bool Captures::enter(const Stream& stream, Found& found, CUresult& code) {
   return true;
 }
 
-template <typename Command>
-void Captures::add(const Found& found, Command&& work) {
-  const auto& node = found.sequence->graph->add(std::forward<Command>(work), found.branch->tips);
+template <typename Work>
+CUresult Captures::add(const Found& found, Work&& of_node) {
+  NodeWork work = std::forward<Work>(of_node);
+  if (found.sequence->graph->is_in_body && !fits_in_body(work))
+    return invalidate(*found.sequence, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  const auto& node = found.sequence->graph->add(std::move(work), found.branch->tips);
   graphs_.enter_node(node);
   found.branch->tips = {node.get()};
+  return CUDA_SUCCESS;
 }
 
 template <typename Act>
@@ -106,7 +110,7 @@ bool Captures::in_capture(const Stream& stream, CUresult& code, Act act) {
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, LaunchCommand& command, CUresult& code) {
-  return in_capture(*stream, code, [&](const Found& found) { add(found, std::move(command)); });
+  return in_capture(*stream, code, [&](const Found& found) { code = add(found, std::move(command)); });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const CopyCommand& command,
@@ -115,7 +119,7 @@ bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const CopyCo
     if (!command.async) {
       code = invalidate(*found.sequence, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     } else {
-      add(found, CopyNode{describe_copy(command.to, command.from, command.extent)});
+      code = add(found, CopyNode{describe_copy(command.to, command.from, command.extent)});
     }
   });
 }
@@ -126,27 +130,32 @@ bool Captures::take(Driver& driver, const std::shared_ptr<Stream>& stream, const
     if (!command.async) {
       code = invalidate(*found.sequence, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     } else if (code = check_fill(driver, command.fill); code == CUDA_SUCCESS) {
-      add(found, command);
+      code = add(found, command);
     }
   });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const HostCommand& command,
                     CUresult& code) {
-  return in_capture(*stream, code, [&](const Found& found) { add(found, command); });
+  return in_capture(*stream, code, [&](const Found& found) { code = add(found, command); });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, Executable& launched, CUresult& code) {
-  return in_capture(*stream, code, [&](const Found& found) { add(found, ChildNode{launched.as_graph()}); });
+  return in_capture(*stream, code, [&](const Found& found) {
+    auto graph = launched.as_graph();
+    // Such a graph cannot be a part of another one.
+    code = graph->has_conditional_nodes() ? invalidate(*found.sequence, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+                                          : add(found, ChildNode{std::move(graph)});
+  });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const AllocateNode& node,
                     CUresult& code) {
-  return in_capture(*stream, code, [&](const Found& found) { add(found, node); });
+  return in_capture(*stream, code, [&](const Found& found) { code = add(found, node); });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const FreeNode& node, CUresult& code) {
-  return in_capture(*stream, code, [&](const Found& found) { add(found, node); });
+  return in_capture(*stream, code, [&](const Found& found) { code = add(found, node); });
 }
 
 bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const RecordCommand& command,
@@ -155,7 +164,7 @@ bool Captures::take(Driver&, const std::shared_ptr<Stream>& stream, const Record
     if (command.event->owner != stream->group()->owner()) {
       code = CUDA_ERROR_INVALID_HANDLE;
     } else if (command.external) {
-      add(found, command);
+      code = add(found, command);
     } else {
       auto sequence = *std::ranges::find(sequences_, found.sequence, [](const auto& s) { return s.get(); });
       command.event->record(
@@ -190,10 +199,7 @@ bool Captures::join(const std::shared_ptr<Stream>& stream, const WaitCommand& co
 }
 
 CUresult Captures::wait(const Found& found, const WaitCommand& command) {
-  if (command.external) {
-    add(found, command);
-    return CUDA_SUCCESS;
-  }
+  if (command.external) return add(found, command);
   const auto record = command.event->captured();
   if (!record || record->sequence->is_over)
     return invalidate(*found.sequence, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);

@@ -131,8 +131,9 @@ class Captures {
   bool enter(const Stream& stream, Found& found, CUresult& code);
   bool join(const std::shared_ptr<Stream>& stream, const WaitCommand& command, CUresult& code);
   CUresult wait(const Found& found, const WaitCommand& command);
-  template <typename Command>
-  void add(const Found& found, Command&& work);
+  /// The node behind the branch's tips. An error: the graph cannot hold it, and the capture is lost.
+  template <typename Work>
+  CUresult add(const Found& found, Work&& work);
   /// The former contents of a sequence, to be released without the lock.
   struct Remains {
     std::shared_ptr<Graph> graph;

@@ -12,13 +12,9 @@
 namespace fairgv::cuda {
 
 /// Pinned memory for one copy of an executable graph: made at the first launch that needs it, and used by
-/// each. It may go when the launches have ended.
+/// each. It may go when the launches have ended. A copy of this object has the same memory.
 class Detour {
  public:
-  Detour() = default;
-  Detour(Detour&&) = default;
-  Detour& operator=(Detour&&) = default;
-
   /// To be called before copy(). CUDA_ERROR_OUT_OF_MEMORY: there is no pinned memory for it.
   CUresult prepare(Driver& driver, Context& context, const Place& to, const Place& from,
                    const Extent& extent);

@@ -39,6 +39,12 @@ std::string label(const GraphNode& node) {
       return "allocation\\n" + std::to_string(node.memory->parameters().bytesize) + " bytes";
     }
     std::string operator()(const FreeNode&) const { return "free"; }
+    std::string operator()(const ConditionalNode& node) const {
+      const char* const kind = node.type == CU_GRAPH_COND_TYPE_IF      ? "if"
+                               : node.type == CU_GRAPH_COND_TYPE_WHILE ? "while"
+                                                                       : "switch";
+      return std::string(kind) + " of " + std::to_string(node.bodies.size()) + " graphs";
+    }
   };
   return std::visit(Label{}, node.work);
 }

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda-shim/api/graph/conditional/body_step.hpp"
+#include "cuda-shim/api/graph/conditional/launch_of_conditions.hpp"
 #include "cuda-shim/api/graph/graph_memory.hpp"
 #include "cuda-shim/api/graph/node_work.hpp"
 #include "cuda-shim/api/memory/copy_sides.hpp"
-#include "cuda-shim/api/memory/ranges.hpp"
 
 namespace fairgv::cuda {
 namespace {
@@ -78,14 +79,32 @@ bool may_be_freed(const Driver& driver, CUdeviceptr address) {
   return hold == GraphHold::live || hold == GraphHold::orphan;
 }
 
-/// Memory that its graph has given up goes in the stream's order.
-CUresult free_from_graph(Driver& driver, const std::shared_ptr<Stream>& stream, CUdeviceptr address) {
-  const auto allocation = driver.memory.find_begin(address);
-  const Freeing freeing = allocation ? begin_free(*allocation) : Freeing::refused;
-  if (freeing == Freeing::removes)
-    driver.scheduler.free_in_order(stream, allocation,
-                                   [&driver, allocation] { driver.memory.remove(*allocation); });
-  return freeing == Freeing::refused ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+/// The handle goes with the graph.
+CUgraphExecUpdateResult check_change(const ConditionalNode& before, const ConditionalNode& after) {
+  const bool same = before.type == after.type && before.bodies.size() == after.bodies.size() &&
+                    before.condition->owner() == after.condition->owner();
+  return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+/// A node of a cycle in the graph, or in one within it; null: there is none.
+GraphNode* node_on_cycle(const Graph& graph) {
+  const auto order = topological_order(graph.dependencies());
+  if (order.on_cycle) return graph.nodes()[*order.on_cycle].get();
+  for (const auto& node : graph.nodes()) {
+    for (const auto& inner : inner_graphs(node->work)) {
+      if (GraphNode* const found = node_on_cycle(*inner); found != nullptr) return found;
+    }
+  }
+  return nullptr;
+}
+
+/// The graphs within a node stay; their nodes take over by themselves.
+void take_over(NodeWork& work, const NodeWork& like) {
+  if (auto* const conditional = std::get_if<ConditionalNode>(&work)) {
+    conditional->condition = std::get<ConditionalNode>(like).condition;
+  } else if (!std::holds_alternative<ChildNode>(work)) {
+    work = like;
+  }
 }
 
 CUgraphExecUpdateResult check_change(const NodeWork& before, const NodeWork& after) {
@@ -99,7 +118,7 @@ CUgraphExecUpdateResult check_change(const NodeWork& before, const NodeWork& aft
 
 }  // namespace
 
-bool Executable::plan(Graph& graph, GraphNode*& on_cycle) {
+bool Executable::plan(Graph& graph, Steps& steps, GraphNode*& on_cycle) {
   const auto order = topological_order(graph.dependencies());
   if (order.on_cycle) {
     on_cycle = graph.nodes()[*order.on_cycle].get();
@@ -109,11 +128,18 @@ bool Executable::plan(Graph& graph, GraphNode*& on_cycle) {
     GraphNode* const node = graph.nodes()[number].get();
     nodes_.emplace(node->origin, node);
     if (const auto* const child = std::get_if<ChildNode>(&node->work)) {
-      if (!plan(*child->graph, on_cycle)) return false;
+      if (!plan(*child->graph, steps, on_cycle)) return false;
       continue;
     }
-    step_numbers_.emplace(node, steps_.size());
-    steps_.push_back({node, true, {}});
+    Step& step = *steps.emplace_back(std::make_unique<Step>());
+    step.node = node;
+    steps_of_nodes_.emplace(node, &step);
+    const auto* const conditional = std::get_if<ConditionalNode>(&node->work);
+    if (conditional == nullptr) continue;
+    conditional_steps_.push_back(&step);
+    for (const auto& body : conditional->bodies) {
+      if (!plan(*body, step.bodies.emplace_back(), on_cycle)) return false;
+    }
   }
   return true;
 }
@@ -123,8 +149,8 @@ std::shared_ptr<Executable> Executable::make(const Graph& graph, unsigned long l
   auto made = std::make_shared<Executable>(flags);
   made->graph_ = graph.copy();
   GraphNode* copy_on_cycle = nullptr;
-  if (made->plan(*made->graph_, copy_on_cycle)) return made;
-  // For a cycle in a child graph no node of this graph is reported.
+  if (made->plan(*made->graph_, made->steps_, copy_on_cycle)) return made;
+  // For a cycle in a graph within it no node of this graph is reported.
   for (const auto& node : graph.nodes()) {
     if (node->id == copy_on_cycle->origin) on_cycle = node.get();
   }
@@ -142,7 +168,7 @@ CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPl
     return step.detour.prepare(driver, context, found.to, found.from, found.extent);
   }
   if (const auto* const fill = std::get_if<FillCommand>(&step.node->work))
-    return check_fill(driver, fill->fill);
+    return find_filled(driver, fill->fill, found.filled);
   if (const auto* const node = std::get_if<AllocateNode>(&step.node->work)) {
     // Memory that an earlier launch has allocated is to be freed first (cuGraphLaunch).
     const bool frees_itself = (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
@@ -160,55 +186,90 @@ CUresult Executable::check(Driver& driver, Context& context, Step& step, FoundPl
     return record->event->owner == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   if (const auto* const wait = std::get_if<WaitCommand>(&step.node->work))
     return wait->event->is_captured() ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
+  if (const auto* const conditional = std::get_if<ConditionalNode>(&step.node->work))
+    return conditional->condition->owner() == context.handle() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
   return CUDA_SUCCESS;
+}
+
+CUresult Executable::check(Driver& driver, Context& context, const Steps& steps,
+                           std::vector<Checked>& checked, MemoryThere& there) const {
+  checked.reserve(steps.size());
+  for (const auto& step : steps) {
+    if (!step->is_enabled) continue;
+    Checked& added = checked.emplace_back();
+    added.step = step.get();
+    CUresult code = check(driver, context, *step, added.places, there);
+    if (code != CUDA_SUCCESS) return code;
+    added.bodies.resize(step->bodies.size());
+    for (std::size_t body = 0; body < step->bodies.size(); ++body) {
+      code = check(driver, context, step->bodies[body], added.bodies[body], there);
+      if (code != CUDA_SUCCESS) return code;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+/// A copy, because the executable graph may be changed while its bodies run.
+ConditionalPlan Executable::plan_of(const Checked& checked) {
+  const auto& node = std::get<ConditionalNode>(checked.step->node->work);
+  ConditionalPlan plan{node.condition, node.type, {}};
+  for (const auto& steps : checked.bodies) {
+    auto& body = plan.bodies.emplace_back();
+    for (const Checked& inner : steps) {
+      if (std::holds_alternative<ConditionalNode>(inner.step->node->work)) {
+        body.push_back({EmptyNode{}, {}, {}, std::make_shared<const ConditionalPlan>(plan_of(inner))});
+      } else {
+        body.push_back({inner.step->node->work, inner.places, inner.step->detour, nullptr});
+      }
+    }
+  }
+  return plan;
 }
 
 CUresult Executable::launch(Driver& driver, Context& context, const std::shared_ptr<Stream>& stream) {
   const std::lock_guard guard(lock_);
   // All checks come first: a launch happens whole or not at all.
-  std::vector<FoundPlaces> places(steps_.size());
+  std::vector<Checked> checked;
   MemoryThere there;
-  for (std::size_t at = 0; at < steps_.size(); ++at) {
-    if (!steps_[at].is_enabled) continue;
-    const CUresult code = check(driver, context, steps_[at], places[at], there);
-    if (code != CUDA_SUCCESS) return code;
-  }
+  if (const CUresult code = check(driver, context, steps_, checked, there); code != CUDA_SUCCESS) return code;
   if (last_stream_ && last_stream_ != stream && is_of_a_context(driver, *last_stream_)) {
     const auto before = driver.scheduler.mark(last_stream_, nullptr);
     if (!before->done()) driver.scheduler.mark(stream, before);
   }
   last_stream_ = stream;
-  for (std::size_t at = 0; at < steps_.size(); ++at) {
-    const auto enqueue_node = [&](const auto& work) -> CUresult {
-      using Kind = std::decay_t<decltype(work)>;
-      if constexpr (std::is_same_v<Kind, CopyNode>) {
-        const FoundPlaces& found = places[at];
-        if (is_empty(found.extent)) return CUDA_SUCCESS;
-        return steps_[at].detour.copy(driver, stream, found.to, found.from, found.extent);
-      } else if constexpr (std::is_same_v<Kind, EmptyNode> || std::is_same_v<Kind, ChildNode>) {
-        return CUDA_SUCCESS;
-      } else if constexpr (std::is_same_v<Kind, AllocateNode>) {
-        work.memory->allocate();
-        return CUDA_SUCCESS;
-      } else if constexpr (std::is_same_v<Kind, FreeNode>) {
-        return free_from_graph(driver, stream, work.address);
-      } else {
-        return enqueue(driver, stream, work);
-      }
-    };
-    if (!steps_[at].is_enabled) continue;
-    const CUresult code = std::visit(enqueue_node, steps_[at].node->work);
+  if (conditional_steps_.empty()) return enqueue_all(driver, stream, checked);
+  const LaunchOfConditions launch(conditions());
+  CUresult code = launch.begin(driver, stream);
+  if (code == CUDA_SUCCESS) code = enqueue_all(driver, stream, checked);
+  launch.end(driver, stream);
+  return code;
+}
+
+CUresult Executable::enqueue_all(Driver& driver, const std::shared_ptr<Stream>& stream,
+                                 const std::vector<Checked>& checked) {
+  for (const Checked& each : checked) {
+    const Step& step = *each.step;
+    const CUresult code = std::holds_alternative<ConditionalNode>(step.node->work)
+                              ? driver.conductor.enqueue(stream, plan_of(each))
+                              : enqueue_step(driver, stream, step.node->work, each.places, step.detour);
     if (code != CUDA_SUCCESS) return code;
   }
   return CUDA_SUCCESS;
+}
+
+std::vector<std::shared_ptr<Condition>> Executable::conditions() const {
+  std::vector<std::shared_ptr<Condition>> conditions;
+  for (const Step* const step : conditional_steps_)
+    conditions.push_back(std::get<ConditionalNode>(step->node->work).condition);
+  return conditions;
 }
 
 std::shared_ptr<Graph> Executable::as_graph() {
   const std::lock_guard guard(lock_);
   // Disabled nodes are made empty while the graph is copied.
   std::vector<std::pair<GraphNode*, NodeWork>> disabled;
-  for (const Step& step : steps_) {
-    if (!step.is_enabled) disabled.emplace_back(step.node, std::exchange(step.node->work, EmptyNode{}));
+  for (const auto& step : steps_) {
+    if (!step->is_enabled) disabled.emplace_back(step->node, std::exchange(step->node->work, EmptyNode{}));
   }
   auto graph = graph_->copy();
   for (auto& [node, work] : disabled) node->work = std::move(work);
@@ -226,25 +287,24 @@ Executable::Update Executable::compare(const Graph& old_graph, const Graph& new_
     GraphNode* const before = old_graph.nodes()[pairs.old_of_new[at]].get();
     const auto result = check_change(before->work, nodes[at]->work);
     if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return {result, nodes[at].get(), nullptr};
-    if (const auto* const child = std::get_if<ChildNode>(&before->work)) {
-      const auto inner = compare(*child->graph, *std::get<ChildNode>(nodes[at]->work).graph, changes);
-      if (inner.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return inner;
-    } else {
-      changes.emplace_back(before, nodes[at].get());
+    const auto inner = inner_graphs(before->work);
+    for (std::size_t part = 0; part < inner.size(); ++part) {
+      const auto compared = compare(*inner[part], *inner_graphs(nodes[at]->work)[part], changes);
+      if (compared.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return compared;
     }
+    changes.emplace_back(before, nodes[at].get());
   }
   return {};
 }
 
 Executable::Update Executable::update(const Graph& graph) {
-  if (const auto order = topological_order(graph.dependencies()); order.on_cycle) {
-    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, graph.nodes()[*order.on_cycle].get(), nullptr};
-  }
+  if (GraphNode* const node = node_on_cycle(graph); node != nullptr)
+    return {CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, nullptr};
   const std::lock_guard guard(lock_);
   Changes changes;
   const Update result = compare(*graph_, graph, changes);
   if (result.result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return result;
-  for (const auto& [node, like] : changes) node->work = like->work;
+  for (const auto& [node, like] : changes) take_over(node->work, like->work);
   return result;
 }
 
@@ -254,8 +314,8 @@ GraphNode* Executable::node_of(const GraphNode& original) {
 }
 
 Executable::Step* Executable::step_of(const GraphNode& original) {
-  const auto found = step_numbers_.find(node_of(original));
-  return found == step_numbers_.end() ? nullptr : &steps_[found->second];
+  const auto found = steps_of_nodes_.find(node_of(original));
+  return found == steps_of_nodes_.end() ? nullptr : found->second;
 }
 
 CUresult Executable::set_work(const GraphNode& original, NodeWork work) {
@@ -272,11 +332,11 @@ CUresult Executable::set_child(const GraphNode& original, const Graph& graph) {
   const std::lock_guard guard(lock_);
   const GraphNode* const node = node_of(original);
   const auto* const child = node != nullptr ? std::get_if<ChildNode>(&node->work) : nullptr;
-  if (child == nullptr || topological_order(graph.dependencies()).on_cycle) return CUDA_ERROR_INVALID_VALUE;
+  if (child == nullptr || node_on_cycle(graph) != nullptr) return CUDA_ERROR_INVALID_VALUE;
   Changes changes;
   if (compare(*child->graph, graph, changes).result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
     return CUDA_ERROR_INVALID_VALUE;
-  for (const auto& [inner, like] : changes) inner->work = like->work;
+  for (const auto& [inner, like] : changes) take_over(inner->work, like->work);
   return CUDA_SUCCESS;
 }
 
@@ -305,8 +365,8 @@ namespace {
 bool keeps_objects(const Graph& graph) {
   return !graph.kept.empty() || graph.has_memory_nodes() ||
          std::ranges::any_of(graph.nodes(), [](const auto& node) {
-           const auto* const child = std::get_if<ChildNode>(&node->work);
-           return child != nullptr && keeps_objects(*child->graph);
+           return std::ranges::any_of(inner_graphs(node->work),
+                                      [](const auto& inner) { return keeps_objects(*inner); });
          });
 }
 
@@ -314,8 +374,9 @@ bool keeps_objects(const Graph& graph) {
 
 std::shared_ptr<Stream> Executable::needed_until_end_of(const Driver& driver) {
   const std::lock_guard guard(lock_);
-  const bool holds = keeps_objects(*graph_) ||
-                     std::ranges::any_of(steps_, [](const Step& step) { return !step.detour.is_empty(); });
+  // Kernels set conditions. Bodies keep their own detours.
+  const bool holds = keeps_objects(*graph_) || !conditional_steps_.empty() ||
+                     std::ranges::any_of(steps_, [](const auto& step) { return !step->detour.is_empty(); });
   return holds && last_stream_ && is_of_a_context(driver, *last_stream_) ? last_stream_ : nullptr;
 }
 

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cuda-shim/api/graph/detour.hpp"
-#include "cuda-shim/api/graph/graph.hpp"
+#include "cuda-shim/api/graph/conditional/conductor.hpp"
+#include "cuda-shim/api/graph/step.hpp"
 
 namespace fairgv::cuda {
 
@@ -53,24 +53,34 @@ class Executable {
   std::shared_ptr<Stream> needed_until_end_of(const Driver& driver);
 
  private:
+  struct Step;
+  using Steps = std::vector<std::unique_ptr<Step>>;
   struct Step {
     GraphNode* node = nullptr;
     bool is_enabled = true;
-    Detour detour;  // of a copy
+    Detour detour;              // of a copy
+    std::vector<Steps> bodies;  // of a conditional node
   };
-  /// The places that a copy's addresses mean at this launch.
-  struct FoundPlaces {
-    Place to, from;
-    Extent extent;
+  /// A step of a launch, checked.
+  struct Checked {
+    const Step* step = nullptr;
+    FoundPlaces places;  // of a copy
+    std::vector<std::vector<Checked>> bodies;
   };
   /// Memory of graphs that the launch allocates or frees: whether it is there at the step that is checked.
   using MemoryThere = std::unordered_map<CUdeviceptr, bool>;
   using Changes = std::vector<std::pair<GraphNode*, const GraphNode*>>;  // a node, and its model
 
   /// Puts a graph's nodes behind the steps. False: there is a cycle.
-  bool plan(Graph& graph, GraphNode*& on_cycle);
+  bool plan(Graph& graph, Steps& steps, GraphNode*& on_cycle);
   /// The error of a launch that this step makes impossible. `found`: the places of a copy.
   CUresult check(Driver& driver, Context& context, Step& step, FoundPlaces& found, MemoryThere& there) const;
+  CUresult check(Driver& driver, Context& context, const Steps& steps, std::vector<Checked>& checked,
+                 MemoryThere& there) const;
+  static CUresult enqueue_all(Driver& driver, const std::shared_ptr<Stream>& stream,
+                              const std::vector<Checked>& checked);
+  static ConditionalPlan plan_of(const Checked& checked);
+  std::vector<std::shared_ptr<Condition>> conditions() const;
   Step* step_of(const GraphNode& original);
   GraphNode* node_of(const GraphNode& original);
   static Update compare(const Graph& old_graph, const Graph& new_graph, Changes& changes);
@@ -78,9 +88,10 @@ class Executable {
   const unsigned long long flags_;
   std::mutex lock_;  // guards the members below
   std::shared_ptr<Graph> graph_;
-  std::vector<Step> steps_;
-  std::unordered_map<std::uint64_t, GraphNode*> nodes_;             // by the id of the original
-  std::unordered_map<const GraphNode*, std::size_t> step_numbers_;  // of all but child graphs
+  Steps steps_;
+  std::unordered_map<std::uint64_t, GraphNode*> nodes_;         // by the id of the original
+  std::unordered_map<const GraphNode*, Step*> steps_of_nodes_;  // of all but child graphs
+  std::vector<Step*> conditional_steps_;                        // at any depth
   std::shared_ptr<Stream> last_stream_;
 };
 

@@ -16,6 +16,8 @@
 
 namespace fairgv::cuda {
 
+class Condition;
+class Executable;
 class Graph;
 class GraphMemory;
 class UserObject;
@@ -36,8 +38,21 @@ struct AllocateNode {
 struct FreeNode {
   CUdeviceptr address = 0;
 };
+/// Its bodies belong to it, and the program may fill them.
+struct ConditionalNode {
+  std::shared_ptr<Condition> condition;
+  CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::vector<CUgraph> handles;  // of the bodies; the program has a pointer to them
+};
 using NodeWork = std::variant<EmptyNode, LaunchCommand, CopyNode, FillCommand, HostCommand, ChildNode,
-                              RecordCommand, WaitCommand, AllocateNode, FreeNode>;
+                              RecordCommand, WaitCommand, AllocateNode, FreeNode, ConditionalNode>;
+
+/// The graphs that a node contains.
+std::span<const std::shared_ptr<Graph>> inner_graphs(const NodeWork& work);
+/// Whether a body of a conditional node may contain that: work of the device alone, at any depth
+/// ("CUDA_CONDITIONAL_NODE_PARAMS").
+bool fits_in_body(const NodeWork& work);
 
 struct GraphNode {
   CUgraphNode handle() { return reinterpret_cast<CUgraphNode>(this); }
@@ -75,19 +90,34 @@ class Graph {
   static bool connect(GraphNode& from, GraphNode& to);
   static bool disconnect(GraphNode& from, GraphNode& to);
 
-  /// Whether it allocates or frees memory: such a graph cannot be cloned or be a part of another one.
+  /// Whether it allocates or frees memory, or has conditional nodes at any depth: such a graph cannot be
+  /// cloned or be a part of another one.
+  bool is_one_of_a_kind() const { return has_memory_nodes() || has_conditional_nodes(); }
   bool has_memory_nodes() const;
+  bool has_conditional_nodes() const;
+  /// Whether the other one is this graph, or a part of it at any depth.
+  bool holds(const Graph& other) const;
+  /// Whether a capture adds to it, or to a part of it.
+  bool is_being_captured() const;
   /// Copies child graphs, too. Each new node names the node that it copies.
   std::shared_ptr<Graph> copy() const;
   Dependencies dependencies() const;
 
   /// Set while the graph belongs to a node of another graph: then the program cannot destroy it.
   bool is_child = false;
+  /// A body of a conditional node, or a part of one: it has room for what fits_in_body().
+  bool is_in_body = false;
   /// Set while a capture adds to it.
   bool is_captured_into = false;
   std::vector<Kept> kept;
+  /// The handles that the program has made for it.
+  std::vector<std::shared_ptr<Condition>> conditions;
+  /// Made of this graph last. With conditional nodes there may be only one at a time.
+  std::weak_ptr<Executable> instance;
 
  private:
+  void enter_body();
+
   Nodes nodes_;
 };
 

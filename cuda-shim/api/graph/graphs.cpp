@@ -2,10 +2,19 @@
 
 #include <algorithm>
 
+#include "cuda-shim/api/graph/conditional/condition.hpp"
 #include "cuda-shim/api/graph/executable.hpp"
 #include "cuda-shim/api/graph/graph.hpp"
 
 namespace fairgv::cuda {
+
+namespace {
+
+const void* as_pointer(CUgraphConditionalHandle handle) {
+  return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(handle));
+}
+
+}  // namespace
 
 Graphs::Graphs() = default;
 Graphs::~Graphs() = default;
@@ -18,17 +27,28 @@ CUgraph Graphs::enter(const std::shared_ptr<Graph>& graph) {
 
 void Graphs::leave(Graph& graph) {
   for (const auto& node : graph.nodes()) leave_node(*node);
+  for (const auto& condition : graph.conditions) conditions.take(as_pointer(condition->handle()));
   graphs.take(graph.handle());
 }
 
 void Graphs::enter_node(const std::shared_ptr<GraphNode>& node) {
   nodes.add(node);
-  if (const auto* const child = std::get_if<ChildNode>(&node->work)) enter(child->graph);
+  for (const auto& inner : inner_graphs(node->work)) enter(inner);
 }
 
 void Graphs::leave_node(GraphNode& node) {
-  if (const auto* const child = std::get_if<ChildNode>(&node.work)) leave(*child->graph);
+  for (const auto& inner : inner_graphs(node.work)) leave(*inner);
   nodes.take(node.handle());
+}
+
+CUgraphConditionalHandle Graphs::enter_condition(Graph& graph, const std::shared_ptr<Condition>& condition) {
+  graph.conditions.push_back(condition);
+  conditions.add_as(as_pointer(condition->handle()), condition);
+  return condition->handle();
+}
+
+std::shared_ptr<Condition> Graphs::find_condition(CUgraphConditionalHandle handle) const {
+  return conditions.find(as_pointer(handle));
 }
 
 bool Graphs::find_nodes(const Graph& graph, const CUgraphNode* handles, std::size_t count,

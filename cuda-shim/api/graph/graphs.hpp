@@ -14,6 +14,7 @@
 
 namespace fairgv::cuda {
 
+class Condition;
 class Executable;
 class Graph;
 class UserObject;
@@ -29,6 +30,7 @@ class Graphs {
   HandleTable<Graph> graphs;
   HandleTable<GraphNode> nodes;
   HandleTable<Executable> executables;
+  HandleTable<Condition> conditions;  // by their handles
 
   /// Gives a graph, its nodes and its child graphs handles. / Takes the handles away. The graph is destroyed
   /// with its last share, which must not be dropped while the lock is held.
@@ -37,6 +39,9 @@ class Graphs {
   /// Gives the node a handle if its graph has one.
   void enter_node(const std::shared_ptr<GraphNode>& node);
   void leave_node(GraphNode& node);
+  /// Gives a condition of the graph its handle. / Null: there is none of that handle.
+  CUgraphConditionalHandle enter_condition(Graph& graph, const std::shared_ptr<Condition>& condition);
+  std::shared_ptr<Condition> find_condition(CUgraphConditionalHandle handle) const;
   /// Finds the nodes of the handles. False: a node is not of that graph, or appears twice.
   bool find_nodes(const Graph& graph, const CUgraphNode* handles, std::size_t count,
                   std::vector<GraphNode*>& found) const;

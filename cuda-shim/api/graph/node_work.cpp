@@ -2,6 +2,8 @@
 
 #include "cuda-shim/api/code/library.hpp"
 #include "cuda-shim/api/entry/entry.hpp"
+#include "cuda-shim/api/graph/conditional/choice.hpp"
+#include "cuda-shim/api/graph/conditional/condition.hpp"
 #include "cuda-shim/api/graph/graph_memory.hpp"
 #include "cuda-shim/api/graph/graphs.hpp"
 #include "cuda-shim/api/memory/copy_sides.hpp"
@@ -20,12 +22,35 @@ CUresult child_work(Driver& driver, const CUDA_CHILD_GRAPH_NODE_PARAMS& p, NodeW
   const std::lock_guard guard(driver.graphs.lock);
   const auto graph = driver.graphs.graphs.find(p.graph);
   if (!graph) return CUDA_ERROR_INVALID_VALUE;
-  if (graph->has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
+  if (graph->is_one_of_a_kind()) return CUDA_ERROR_NOT_SUPPORTED;
   work = ChildNode{graph->copy()};
   return CUDA_SUCCESS;
 }
 
+CUresult conditional_work(Driver& driver, CUDA_CONDITIONAL_NODE_PARAMS& p, NodeWork& work) {
+  CUresult code = CUDA_SUCCESS;
+  const auto context = named_or_current(driver, p.ctx, code);
+  if (!context) return code;
+  ConditionalNode node{driver.graphs.find_condition(p.handle), p.type, {}, {}};
+  if (!node.condition || node.condition->owner() != context->handle() || !is_body_count(p.type, p.size))
+    return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned body = 0; body < p.size; ++body)
+    node.handles.push_back(node.bodies.emplace_back(std::make_shared<Graph>())->handle());
+  p.phGraph_out = node.handles.data();
+  work = std::move(node);
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
+
+CUresult check_place(const Graph& graph, const NodeWork& work) {
+  if (graph.is_in_body && !fits_in_body(work)) return CUDA_ERROR_NOT_SUPPORTED;
+  const auto* const conditional = std::get_if<ConditionalNode>(&work);
+  if (conditional == nullptr) return CUDA_SUCCESS;
+  const auto made_for = conditional->condition->graph();
+  return made_for && made_for->holds(graph) && !conditional->condition->is_used ? CUDA_SUCCESS
+                                                                                : CUDA_ERROR_INVALID_VALUE;
+}
 
 CUresult kernel_work(Driver& driver, const CUDA_KERNEL_NODE_PARAMS& p, NodeWork& work) {
   CUresult code = CUDA_SUCCESS;
@@ -125,6 +150,8 @@ CUresult any_work(Driver& driver, CUgraphNodeParams& p, NodeWork& work) {
       return event_work<WaitCommand>(driver, p.eventWait.event, work);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       return event_work<RecordCommand>(driver, p.eventRecord.event, work);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return conditional_work(driver, p.conditional, work);
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
   }

@@ -20,15 +20,19 @@ CUresult event_work(Driver& driver, CUevent handle, NodeWork& work) {
   return CUDA_SUCCESS;
 }
 /// A child graph is copied. CUDA_ERROR_NOT_SUPPORTED: no node can do that here.
-/// An allocation fills in its address.
+/// An allocation fills in its address, a conditional node its bodies.
 CUresult any_work(Driver& driver, CUgraphNodeParams& p, NodeWork& work);
 /// The memory is of the current context, and goes with the work.
 CUresult allocate_work(Driver& driver, CUDA_MEM_ALLOC_NODE_PARAMS& p, NodeWork& work);
 CUresult free_work(Driver& driver, CUdeviceptr address, NodeWork& work);
 
-/// Nodes that allocate or free: they cannot be changed.
-constexpr bool is_of_memory(CUgraphNodeType type) {
-  return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+/// Whether the graph may get such a node. With the lock of the graphs.
+CUresult check_place(const Graph& graph, const NodeWork& work);
+
+/// Nodes that allocate or free, and conditional ones: they cannot be changed.
+constexpr bool stays_as_it_is(CUgraphNodeType type) {
+  return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE ||
+         type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
 /// Keeps a node's attributes when its parameters are set.

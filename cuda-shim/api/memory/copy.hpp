@@ -78,6 +78,8 @@ struct Fill {
   std::size_t rows = 1;
 };
 CUresult check_fill(const Driver& driver, const Fill& fill);
+/// The same, and the memory of a fill; null: the fill is empty.
+CUresult find_filled(const Driver& driver, const Fill& fill, std::shared_ptr<Allocation>& allocation);
 /// Checks the fill, and queues it unless it is empty.
 CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill);
 

@@ -180,8 +180,10 @@ bool is_empty(const Fill& fill) {
   return fill.count == 0 || fill.rows == 0;
 }
 
-/// The allocation around a fill, which is not empty.
+}  // namespace
+
 CUresult find_filled(const Driver& driver, const Fill& fill, std::shared_ptr<Allocation>& allocation) {
+  if (is_empty(fill)) return CUDA_SUCCESS;
   std::size_t width = 0;
   if (__builtin_mul_overflow(fill.count, fill.element, &width)) return CUDA_ERROR_INVALID_VALUE;
   if (fill.address % fill.element != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -194,18 +196,15 @@ CUresult find_filled(const Driver& driver, const Fill& fill, std::shared_ptr<All
   return covers && !is_read_only(*allocation) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-}  // namespace
-
 CUresult check_fill(const Driver& driver, const Fill& fill) {
   std::shared_ptr<Allocation> allocation;
-  return is_empty(fill) ? CUDA_SUCCESS : find_filled(driver, fill, allocation);
+  return find_filled(driver, fill, allocation);
 }
 
 CUresult fill(Driver& driver, const std::shared_ptr<Stream>& stream, const Fill& fill) {
-  if (is_empty(fill)) return CUDA_SUCCESS;
   std::shared_ptr<Allocation> allocation;
   const CUresult code = find_filled(driver, fill, allocation);
-  return code == CUDA_SUCCESS ? driver.scheduler.fill(stream, fill, *allocation) : code;
+  return code == CUDA_SUCCESS && allocation ? driver.scheduler.fill(stream, fill, *allocation) : code;
 }
 
 }  // namespace fairgv::cuda

@@ -10,7 +10,8 @@ namespace {
 
 /// Functions that the driver has, by the names that nvlink leaves open.
 bool is_of_driver(const Symbol& symbol) {
-  constexpr std::string_view kNames[] = {"vprintf", "vfprintf", "malloc", "free", "__assertfail"};
+  constexpr std::string_view kNames[] = {"vprintf", "vfprintf",     "malloc",
+                                         "free",    "__assertfail", "cudaGraphSetConditional"};
   if (!symbol.is_function()) return false;
   return std::find(std::begin(kNames), std::end(kNames), symbol.name) != std::end(kNames) ||
          symbol.name.starts_with("__cuda_syscall_") || symbol.name.starts_with("cnp");

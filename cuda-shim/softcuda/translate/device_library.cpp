@@ -141,14 +141,35 @@ NONE:
 }
 )ptx";
 
-std::map<std::string, Function> library() {
-  std::map<std::string, Function> functions;
-  auto parsed = slicing::ptx::parse(kGroups);
+// The handle is the address of a word (api/graph/conditional/condition.hpp).
+constexpr std::string_view kConditions = R"ptx(
+.version 7.0
+.target sm_75
+.address_size 64
+
+.func cudaGraphSetConditional(.param .b64 handle, .param .b32 value) {
+  .reg .b64 %word;
+  .reg .b32 %value;
+  ld.param.u64 %word, [handle];
+  ld.param.u32 %value, [value];
+  st.volatile.global.u32 [%word], %value;
+  ret;
+}
+)ptx";
+
+void add_functions(std::map<std::string, Function>& functions, std::string_view text) {
+  auto parsed = slicing::ptx::parse(text);
   if (auto* module = std::get_if<slicing::ptx::Module>(&parsed)) {
     for (auto& item : module->items) {
       if (auto* function = std::get_if<Function>(&item)) functions[function->name] = std::move(*function);
     }
   }
+}
+
+std::map<std::string, Function> library() {
+  std::map<std::string, Function> functions;
+  add_functions(functions, kGroups);
+  add_functions(functions, kConditions);
   // The name of later releases.
   Function later = functions["cudaCGSynchronize"];
   later.name = "cudaCGSynchronizeGrid";

@@ -144,6 +144,7 @@ Result<void> Driver::look_at_devices(const opencl::Driver* opencl) {
     Device device;
     if (functions_.cuDeviceGet(&device.handle, ordinal) != CUDA_SUCCESS) continue;
     device.facts = facts_of(functions_, device.handle);
+    device.facts.sets_conditions = opencl_device_ != nullptr ? 1 : 0;
     device.facts.device = topology_index(device, opencl);
     devices_.push_back(std::move(device));
   }

@@ -148,6 +148,17 @@ TEST_F(CudartProgram, GraphsAreCapturedBuiltNestedUpdatedAndLaunchedAgain) {
   expect_passes("graphs", {"captured", "built", "forked", "nested", "updated", "hosted", "errors"});
 }
 
+TEST_F(CudartProgram, KernelsDecideWhatOfAGraphRuns) {
+  const char* const which = std::getenv("FAIRGV_TEST_LIBCUDA");
+  const bool is_system = which != nullptr && std::strcmp(which, "system") == 0;
+  for (const char* program : {"conditional", "conditional_units"}) {
+    const std::string asked = run_program(program + std::string(" none")).output;
+    const char* const refusal = is_system ? "unsupported\n" : "not served over NVIDIA's driver";
+    if (asked.find(refusal) != std::string::npos) GTEST_SKIP() << "there are no conditional nodes";
+    expect_passes(program, {"loops", "converges", "chooses", "nested"});
+  }
+}
+
 TEST_F(CudartProgram, AProgramOfCuda12GetsItsOwnStructuresAndSignatures) {
   const Outcome outcome = run_at(FAIRGV_ABI_12_PROGRAM);
   EXPECT_EQ(outcome.status, 0) << outcome.output;

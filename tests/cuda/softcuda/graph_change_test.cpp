@@ -157,8 +157,6 @@ TEST_F(Graphs, WhatIsWrongOrNotThereIsSaid) {
   CUgraphNodeParams operations{};
   operations.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
   EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddNode(&none, graph_, nullptr, nullptr, 0, &operations));
-  CUgraphConditionalHandle conditional = 0;
-  EXPECT_CODE(CUDA_ERROR_NOT_SUPPORTED, cuGraphConditionalHandleCreate(&conditional, graph_, context_, 0, 0));
   CUgraphNodeParams empty{};
   empty.type = CU_GRAPH_NODE_TYPE_EMPTY;
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuGraphNodeSetParams(node, &empty));

@@ -2,9 +2,11 @@
 // observations; the test compares them.
 #include <cuda.h>
 #include <dlfcn.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -62,6 +64,57 @@ int wait_for_ever(void* library) {
   return code == CUDA_SUCCESS ? 0 : failed("wait", code);
 }
 
+/// The default stream is in a loop of a graph that never ends, and has been seen to be.
+int loop_for_ever(void* library, const char* ptx_path) {
+  const auto symbol = [library](const char* name) { return dlsym(library, name); };
+  const auto load = reinterpret_cast<CUresult (*)(CUmodule*, const char*)>(symbol("cuModuleLoad"));
+  const auto get = reinterpret_cast<decltype(&cuModuleGetFunction)>(symbol("cuModuleGetFunction"));
+  const auto pin = reinterpret_cast<decltype(&cuMemHostAlloc)>(symbol("cuMemHostAlloc"));
+  const auto address =
+      reinterpret_cast<CUresult (*)(CUdeviceptr*, void*, unsigned)>(symbol("cuMemHostGetDevicePointer_v2"));
+  const auto create = reinterpret_cast<decltype(&cuGraphCreate)>(symbol("cuGraphCreate"));
+  const auto make_handle =
+      reinterpret_cast<decltype(&cuGraphConditionalHandleCreate)>(symbol("cuGraphConditionalHandleCreate"));
+  const auto add = reinterpret_cast<decltype(&cuGraphAddNode)>(symbol("cuGraphAddNode_v2"));
+  const auto instantiate =
+      reinterpret_cast<decltype(&cuGraphInstantiate)>(symbol("cuGraphInstantiateWithFlags"));
+  const auto launch = reinterpret_cast<decltype(&cuGraphLaunch)>(symbol("cuGraphLaunch"));
+  CUmodule module = nullptr;
+  CUgraphNodeParams node{};
+  CUgraphNodeParams kernel{};
+  node.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  node.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
+  node.conditional.size = 1;
+  void* word = nullptr;
+  CUdeviceptr on_device = 0;
+  int count = 1;
+  void* arguments[] = {&on_device, &count};
+  CUgraph graph = nullptr;
+  CUgraphNode made = nullptr;
+  CUgraphExec executable = nullptr;
+  kernel.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  CUresult code = load(&module, ptx_path);
+  if (code == CUDA_SUCCESS) code = get(&kernel.kernel.func, module, "increment");
+  if (code == CUDA_SUCCESS) code = pin(&word, 64, 0);
+  if (code == CUDA_SUCCESS) code = address(&on_device, word, 0);
+  if (code == CUDA_SUCCESS) code = create(&graph, 0);
+  if (code == CUDA_SUCCESS)
+    code = make_handle(&node.conditional.handle, graph, nullptr, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+  if (code == CUDA_SUCCESS) code = add(&made, graph, nullptr, nullptr, 0, &node);
+  if (code != CUDA_SUCCESS) return failed("loop", code);
+  kernel.kernel.gridDimX = kernel.kernel.gridDimY = kernel.kernel.gridDimZ = 1;
+  kernel.kernel.blockDimX = kernel.kernel.blockDimY = kernel.kernel.blockDimZ = 1;
+  kernel.kernel.kernelParams = arguments;
+  const std::atomic_ref seen(*static_cast<unsigned*>(word));
+  seen.store(0);
+  code = add(&made, node.conditional.phGraph_out[0], nullptr, nullptr, 0, &kernel);
+  if (code == CUDA_SUCCESS) code = instantiate(&executable, graph, 0);
+  if (code == CUDA_SUCCESS) code = launch(executable, nullptr);
+  if (code != CUDA_SUCCESS) return failed("loop", code);
+  while (seen.load() < 3) std::this_thread::yield();
+  return 0;
+}
+
 Count g_count = nullptr;
 void after_main() {
   int count = 0;
@@ -84,6 +137,13 @@ int main(int argc, char** argv) {
   if (const int bad = start_work(library, argv[2]); bad != 0) return bad;
   if (way == "exit") return 0;
   if (way == "wait") return wait_for_ever(library);
+  if (way == "loop" || way == "kill") {
+    const int bad = loop_for_ever(library, argv[2]);
+    if (way == "loop" || bad != 0) return bad;
+    std::printf("loops\n");
+    std::fflush(stdout);
+    kill(getpid(), SIGKILL);
+  }
   if (way == "thread") std::thread([] { std::exit(0); }).join();
   if (way == "close") return dlclose(library);
   if (way == "fork") {

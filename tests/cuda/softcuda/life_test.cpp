@@ -31,9 +31,15 @@ std::pair<int, std::string> run(const std::string& environment, const std::strin
 
 TEST(SoftCudaLife, ProcessMayEndInAnyWayWithWorkInFlight) {
   EXPECT_EQ((std::pair<int, std::string>{0, ""}), run("", "untouched"));
-  for (const char* way : {"exit", "thread", "close", "wait"}) {
+  for (const char* way : {"exit", "thread", "close", "wait", "loop"}) {
     EXPECT_EQ((std::pair<int, std::string>{0, "before: 3\nin exit: 4\n"}), run("", way)) << way;
   }
+}
+
+TEST(SoftCudaLife, AProcessMayBeKilledInALoopOfAGraph) {
+  // The shell is replaced, so that it reports nothing; a signal is no exit status.
+  for (int time = 0; time < 2; ++time)
+    EXPECT_EQ((std::pair<int, std::string>{-1, "before: 3\nloops\n"}), run("exec", "kill"));
 }
 
 TEST(SoftCudaLife, ForkedChildIsToldThatItHasNoDriver) {

@@ -1,5 +1,8 @@
 // Entry points: executable graphs, made, changed and ended (CUDA Driver API, "Graph Management"). Their
 // launch is in stream/graph.cpp.
+#include <algorithm>
+
+#include "cuda-shim/api/graph/conditional/condition.hpp"
 #include "cuda-shim/api/graph/entry/graph_entry.hpp"
 #include "cuda-shim/api/graph/instantiate.hpp"
 #include "cuda-shim/api/graph/node_work.hpp"
@@ -22,6 +25,20 @@ CUresult set_in(CUgraphExec handle, CUgraphNode node_handle, const Make& make) n
   });
 }
 
+bool has_unused_conditions(const Graph& graph) {
+  if (!std::ranges::all_of(graph.conditions, &Condition::is_used)) return true;
+  return std::ranges::any_of(graph.nodes(), [](const auto& node) {
+    return std::ranges::any_of(inner_graphs(node->work),
+                               [](const auto& inner) { return has_unused_conditions(*inner); });
+  });
+}
+
+/// Whether the program has an executable graph of it. Launches of a destroyed one may be under way.
+bool is_instantiated(const Graphs& graphs, const Graph& graph) {
+  const auto instance = graph.instance.lock();
+  return instance && graphs.executables.find(instance.get()) != nullptr;
+}
+
 }  // namespace
 
 CUresult instantiate(CUgraphExec* handle, CUgraph graph_handle, unsigned long long flags,
@@ -35,7 +52,12 @@ CUresult instantiate(CUgraphExec* handle, CUgraph graph_handle, unsigned long lo
     if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0) return CUDA_ERROR_NOT_SUPPORTED;
     if ((flags & ~kServed) != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (graph->is_captured_into) return CUDA_ERROR_ILLEGAL_STATE;
+    if (graph->is_being_captured()) return CUDA_ERROR_ILLEGAL_STATE;
+    if (has_unused_conditions(*graph)) {
+      result.result_out = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (graph->has_conditional_nodes() && is_instantiated(graphs, *graph)) return CUDA_ERROR_NOT_SUPPORTED;
     GraphNode* on_cycle = nullptr;
     auto executable = Executable::make(*graph, flags, on_cycle);
     if (!executable) {
@@ -44,6 +66,7 @@ CUresult instantiate(CUgraphExec* handle, CUgraph graph_handle, unsigned long lo
       return CUDA_ERROR_INVALID_VALUE;
     }
     result.result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+    graph->instance = executable;
     *handle = reinterpret_cast<CUgraphExec>(graphs.executables.add(std::move(executable)));
     return CUDA_SUCCESS;
   });
@@ -94,7 +117,7 @@ CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec handle, CUgraph graph_handle,
 }
 
 CUresult CUDAAPI cuGraphExecNodeSetParams(CUgraphExec handle, CUgraphNode node, CUgraphNodeParams* p) {
-  if (p == nullptr || is_of_memory(p->type)) return CUDA_ERROR_INVALID_VALUE;
+  if (p == nullptr || stays_as_it_is(p->type)) return CUDA_ERROR_INVALID_VALUE;
   return set_in(handle, node, [p](Driver& driver, NodeWork& work) { return any_work(driver, *p, work); });
 }
 

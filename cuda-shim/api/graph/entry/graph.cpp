@@ -58,7 +58,7 @@ CUresult CUDAAPI cuGraphDestroy(CUgraph handle) {
     std::shared_ptr<Graph> graph;  // goes without the lock
     const std::lock_guard guard(driver.graphs.lock);
     graph = driver.graphs.graphs.find(handle);
-    if (!graph || graph->is_child || graph->is_captured_into) return CUDA_ERROR_INVALID_VALUE;
+    if (!graph || graph->is_child || graph->is_being_captured()) return CUDA_ERROR_INVALID_VALUE;
     driver.graphs.leave(*graph);
     return CUDA_SUCCESS;
   });
@@ -67,7 +67,7 @@ CUresult CUDAAPI cuGraphDestroy(CUgraph handle) {
 CUresult CUDAAPI cuGraphClone(CUgraph* clone, CUgraph handle) {
   return on_graph(handle, [=](Graphs& graphs, const std::shared_ptr<Graph>& graph) {
     if (clone == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (graph->has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
+    if (graph->is_one_of_a_kind()) return CUDA_ERROR_NOT_SUPPORTED;
     *clone = graphs.enter(graph->copy());
     return CUDA_SUCCESS;
   });
@@ -92,6 +92,9 @@ CUresult CUDAAPI cuGraphDestroyNode(CUgraphNode handle) {
     const std::lock_guard guard(driver.graphs.lock);
     node = driver.graphs.nodes.find(handle);
     if (!node || node->graph->is_captured_into) return CUDA_ERROR_INVALID_VALUE;
+    for (const auto& inner : inner_graphs(node->work)) {
+      if (inner->is_being_captured()) return CUDA_ERROR_INVALID_VALUE;
+    }
     driver.graphs.leave_node(*node);
     node->graph->remove(*node);
     return CUDA_SUCCESS;

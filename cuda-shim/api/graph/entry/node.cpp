@@ -1,4 +1,5 @@
 // Entry points: nodes, added, queried and changed (CUDA Driver API, "Graph Management").
+#include "cuda-shim/api/graph/conditional/condition.hpp"
 #include "cuda-shim/api/graph/entry/graph_entry.hpp"
 #include "cuda-shim/api/graph/graph_memory.hpp"
 #include "cuda-shim/api/graph/node_work.hpp"
@@ -26,7 +27,10 @@ CUresult add(CUgraphNode* node, CUgraph handle, const Before& before, const Make
     std::vector<GraphNode*> dependencies;
     if (!graph || !driver.graphs.find_nodes(*graph, before.nodes, before.count, dependencies))
       return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult code = check_place(*graph, work); code != CUDA_SUCCESS) return code;
     const auto& added = graph->add(std::move(work), dependencies);
+    if (const auto* const conditional = std::get_if<ConditionalNode>(&added->work))
+      conditional->condition->is_used = true;
     driver.graphs.enter_node(added);
     *node = added->handle();
     return CUDA_SUCCESS;
@@ -70,7 +74,7 @@ CUresult CUDAAPI cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphN
 }
 
 CUresult CUDAAPI cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
-  if (p == nullptr || is_of_memory(p->type)) return CUDA_ERROR_INVALID_VALUE;
+  if (p == nullptr || stays_as_it_is(p->type)) return CUDA_ERROR_INVALID_VALUE;
   return set(node, [p](Driver& driver, NodeWork& work) { return any_work(driver, *p, work); });
 }
 

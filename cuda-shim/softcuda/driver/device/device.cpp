@@ -211,6 +211,7 @@ DeviceDescription describe(const DeviceFacts& facts) {
   device.pci_bus_id = "0000:00:00.0";  // there is no bus; one device, so one name
   device.memory = facts.global_memory;
   device.allocatable = facts.global_memory;
+  device.sets_conditions = true;
   return device;
 }
 

@@ -37,6 +37,9 @@ class Commands final : public cuda::Scheduler {
 
   CUresult synchronize(const std::shared_ptr<cuda::Stream>& stream) override;
   CUresult synchronize(cuda::StreamGroup& group) override;
+  void fail(cuda::StreamGroup& group, CUresult code) override {
+    static_cast<StreamGroup&>(group).set_fault(code);
+  }
   CUresult query(const std::shared_ptr<cuda::Stream>& stream) override;
 
   CUresult launch(const std::shared_ptr<cuda::Stream>& stream, std::shared_ptr<cuda::Function> function,

@@ -23,7 +23,9 @@ struct DeviceFacts {
   std::uint64_t memory = 0;              // bytes
   std::vector<std::int32_t> attributes;  // by CUdevice_attribute; 0: unknown to the driver
   std::string pci_bus_id;
-  FAIRGV_FIELDS(device, name, uuid, luid, memory, attributes, pci_bus_id)
+  /// 1: conditional handles are addresses that cudaGraphSetConditional stores to (the software driver).
+  std::uint32_t sets_conditions = 0;
+  FAIRGV_FIELDS(device, name, uuid, luid, memory, attributes, pci_bus_id, sets_conditions)
 };
 
 struct DevicesReply {
