@@ -282,12 +282,13 @@ Captures::Remains Captures::finish(CaptureSequence& sequence, bool keeps_graph) 
   return remains;
 }
 
-CUresult Captures::end(const std::shared_ptr<Stream>& stream, CUgraph& graph) {
+CUresult Captures::end(const std::shared_ptr<Stream>& stream, CUgraph* graph) {
   Remains remains;
   const std::lock_guard guard(graphs_.lock);
   const Found found = find(*stream);
   if (found.sequence == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
   CaptureSequence& sequence = *found.sequence;
+  if (graph == nullptr && !sequence.is_graph_given) return CUDA_ERROR_INVALID_VALUE;
   // As in NVIDIA's driver, the capture is then lost, too.
   if (found.branch != &sequence.branches.front())
     return invalidate(sequence, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
@@ -296,7 +297,7 @@ CUresult Captures::end(const std::shared_ptr<Stream>& stream, CUgraph& graph) {
   const CUresult code = sequence.is_invalid   ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                         : is_joined(sequence) ? CUDA_SUCCESS
                                               : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-  if (code == CUDA_SUCCESS) graph = sequence.graph->handle();
+  if (code == CUDA_SUCCESS && graph != nullptr) *graph = sequence.graph->handle();
   remains = finish(sequence, code == CUDA_SUCCESS);
   return code;
 }

@@ -95,7 +95,8 @@ class Captures {
   /// `graph`: the graph to add to, behind the tips; null: a new graph.
   CUresult begin(const std::shared_ptr<Stream>& stream, CUstreamCaptureMode mode,
                  const std::shared_ptr<Graph>& graph, std::vector<GraphNode*> tips);
-  CUresult end(const std::shared_ptr<Stream>& stream, CUgraph& graph);
+  /// `graph`: where to put the graph; may be null if begin() was given one.
+  CUresult end(const std::shared_ptr<Stream>& stream, CUgraph* graph);
 
   struct Info {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

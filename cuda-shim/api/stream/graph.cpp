@@ -68,9 +68,8 @@ CUresult CUDAAPI cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph_hand
 
 CUresult CUDAAPI cuStreamEndCapture(CUstream handle, CUgraph* graph) {
   return on_stream(handle, [=](Driver& driver, Context&, const std::shared_ptr<Stream>& stream) {
-    if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *graph = nullptr;
-    return driver.captures.end(stream, *graph);
+    if (graph != nullptr) *graph = nullptr;
+    return driver.captures.end(stream, graph);
   });
 }
 

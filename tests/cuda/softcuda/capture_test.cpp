@@ -187,6 +187,7 @@ TEST_F(Captures, BeginAndEndBelongTogether) {
   EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuStreamBeginCapture(stream_, static_cast<CUstreamCaptureMode>(3)));
   begin(stream_);
   EXPECT_CODE(CUDA_ERROR_ILLEGAL_STATE, cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  EXPECT_CODE(CUDA_ERROR_INVALID_VALUE, cuStreamEndCapture(stream_, nullptr));  // and it goes on
   std::thread([&] {
     EXPECT_OK(cuCtxSetCurrent(context_));
     EXPECT_CODE(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, cuStreamEndCapture(stream_, &graph));

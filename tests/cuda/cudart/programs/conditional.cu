@@ -68,8 +68,7 @@ static cudaGraphNode_t end_capture(cudaStream_t stream) {
   OK(cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &tips, nullptr, &count));
   CHECK(count == 1);
   cudaGraphNode_t last = tips[0];
-  cudaGraph_t graph = nullptr;
-  OK(cudaStreamEndCapture(stream, &graph));
+  OK(cudaStreamEndCapture(stream, nullptr));  // the graph is known
   OK(cudaStreamDestroy(stream));
   return last;
 }
