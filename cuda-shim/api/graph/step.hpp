@@ -8,8 +8,8 @@
 
 namespace fairgv::cuda {
 
-/// What addresses mean at one launch. Bodies of conditional nodes run later, when the memory may have been
-/// freed in the stream's order, and nobody finds it any more.
+/// The meaning of addresses at one launch. Bodies of conditional nodes run later, when the memory may have
+/// been freed in the stream's order, and nobody finds it any more.
 struct FoundPlaces {
   Place to, from;  // of a copy
   Extent extent;

@@ -1,4 +1,4 @@
-// What people see of a session's journal (runtime/vgpu/journal), and how the daemon gets it: it orders it
+// A session's journal as people see it (runtime/vgpu/journal), and how the daemon gets it: it orders it
 // from the worker with a memory file of fixed size, which the worker fills.
 #pragma once
 

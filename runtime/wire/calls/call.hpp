@@ -20,8 +20,8 @@ using Opcode = std::uint16_t;
   static constexpr std::string_view name = #Name; \
   using Reply = ReplyType;
 
-/// What is left of a call once it has been handled. A worker that takes over a session has to handle these
-/// calls again, so the session's journal keeps them (runtime/vgpu/journal).
+/// The effect of a call that is left once it has been handled. A worker that takes over a session has to
+/// handle these calls again, so the session's journal keeps them (runtime/vgpu/journal).
 enum class Lasting {
   makes,     // it makes the object
   extends,   // it adds to the object, for good

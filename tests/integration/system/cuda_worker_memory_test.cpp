@@ -50,7 +50,7 @@ TEST_F(CudaWorker, ChargesAMipmapWithAllItsLevels) {
   const auto [mipmap, code] = make(2048, 12);
   EXPECT_EQ(code, 0);
   EXPECT_EQ(make(3072, 1).second, 0) << "36 MiB beside 21";
-  // What is too much for 64 bits is refused, not wrapped around.
+  // A size beyond 64 bits is refused, not wrapped around.
   EXPECT_EQ(make(~std::uint64_t{0}, 1).second, kOutOfMemory);
   const wire::ObjectId level = client->new_object();
   client->send(NameLevel{level, mipmap, 11});

@@ -154,7 +154,7 @@ class JournalModel {
     std::set<std::size_t> all;
     for (const auto& [index, calls] : now_) all.insert(calls.begin(), calls.end());
     for (const auto& [index, calls] : prepared_) all.insert(calls.begin(), calls.end());
-    // What a call needs came before it.
+    // The calls that a call needs came before it.
     for (auto at = all.rbegin(); at != all.rend(); ++at)
       all.insert(calls_[*at].needs.begin(), calls_[*at].needs.end());
     return {all.begin(), all.end()};

@@ -24,7 +24,7 @@ struct LevelPoint {
 };
 static_assert(sizeof(LevelPoint) == 48);
 
-/// What the kernel fetches at a point.
+/// The fetch of the kernel at a point.
 struct Fetched {
   std::array<float, 4> at_level, at_gradient, at_base;
 };
