@@ -149,12 +149,11 @@ TEST_F(CudartProgram, GraphsAreCapturedBuiltNestedUpdatedAndLaunchedAgain) {
 }
 
 TEST_F(CudartProgram, KernelsDecideWhatOfAGraphRuns) {
-  const char* const which = std::getenv("FAIRGV_TEST_LIBCUDA");
-  const bool is_system = which != nullptr && std::strcmp(which, "system") == 0;
   for (const char* program : {"conditional", "conditional_units"}) {
-    const std::string asked = run_program(program + std::string(" none")).output;
-    const char* const refusal = is_system ? "unsupported\n" : "not served over NVIDIA's driver";
-    if (asked.find(refusal) != std::string::npos) GTEST_SKIP() << "there are no conditional nodes";
+    const Outcome asked = run_program(program + std::string(" none"));
+    // Behind FairGV's own line, where a tenant is over NVIDIA's driver. Never on the software device.
+    if (asked.status == 0 && asked.output.ends_with("unsupported\n"))
+      GTEST_SKIP() << "there are no conditional nodes";
     expect_passes(program, {"loops", "converges", "chooses", "nested"});
   }
 }
