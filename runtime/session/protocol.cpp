@@ -294,8 +294,20 @@ Result<WorkerMessage> parse_worker_message(std::string_view text) {
     if (!fields.ok()) return fields.error();
     return Message(shown);
   }
+  if (kind == "image") {
+    const ImageWritten written{fields.integer("bytes")};
+    if (!fields.ok()) return fields.error();
+    return Message(written);
+  }
+  if (kind == "cannot move") {
+    CannotMove refusal{printable(fields.string("reason", kLongestReason), kLongestFailure)};
+    if (!fields.ok()) return fields.error();
+    return Message(std::move(refusal));
+  }
+  if (kind == "made again") return Message(MadeAgain{});
   if (fields.ok() && kind != "ready") {
-    fields.fail("is none of 'ready', 'failed', 'long command' and 'journal'");
+    fields.fail(
+        "is none of 'ready', 'failed', 'long command', 'journal', 'image', 'cannot move' and 'made again'");
   }
   WorkerReady ready;
   for (json& element : fields.list("devices", kMaxDevices)) {

@@ -39,6 +39,7 @@ void each_field(Options& options, Visit visit) {
   visit("api", options.api);
   visit("cuda_libraries", options.cuda_libraries);
   visit("examine_drivers", options.examine_drivers);
+  visit("takes_over", options.takes_over);
 }
 
 struct Write {

@@ -49,6 +49,7 @@ struct WorkerOptions {
   Api api = Api::opencl;
   std::vector<std::string> cuda_libraries{};  // the first with a device is used
   bool examine_drivers = false;               // tell the daemon which drivers cannot be opened
+  bool takes_over = false;                    // it waits for a session that another worker has begun
 };
 
 std::string to_text(const WorkerOptions& options);

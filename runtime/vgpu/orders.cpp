@@ -6,8 +6,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "runtime/session/journal/journal_report.hpp"
+#include "runtime/session/move/orders.hpp"
 #include "runtime/vgpu/journal/shown.hpp"
 #include "runtime/vgpu/process.hpp"
 
@@ -28,7 +30,8 @@ std::uint64_t write_all(int file, const std::string& text) {
 
 void obey(const Socket& daemon, Worker& worker, CallHandler& calls) {
   listen_to_daemon(daemon.fd(), [&daemon, &worker, &calls](Packet order) {
-    if (order.fds.size() != 1 || !session::parse_show_journal(order.text)) return;
+    const auto told = session::parse_worker_order(order.text);
+    if (!told || !std::holds_alternative<session::ShowJournal>(told.value()) || order.fds.size() != 1) return;
     // The daemon has one such question open at a time, and gives it up if there is no answer.
     const auto file = std::make_shared<const UniqueFd>(std::move(order.fds.front()));
     (void)worker.run_between_calls([&daemon, &calls, file] {

@@ -47,13 +47,6 @@ std::string to_text(const ShowJournal&) {
   return json_text(json{{"order", "show journal"}});
 }
 
-Result<ShowJournal> parse_show_journal(std::string_view text) {
-  JsonFields fields(text, "daemon's order");
-  if (fields.string("order", kLongestCallName) != "show journal") fields.fail("is not 'show journal'");
-  if (!fields.ok()) return fields.error();
-  return ShowJournal{};
-}
-
 std::string to_text(const JournalShown& answer) {
   return json_text(json{{"worker", "journal"}, {"bytes", answer.bytes}});
 }

@@ -35,10 +35,9 @@ inline constexpr std::size_t kMostReportedNeeds = 64'000;
 std::string to_text(const JournalReport& report);
 Result<JournalReport> parse_journal_report(std::string_view text);
 
-/// The daemon's order to a worker; the memory file comes with it.
+/// The daemon's order to a worker (session/move/orders.hpp); the memory file comes with it.
 struct ShowJournal {};
 std::string to_text(const ShowJournal& order);
-Result<ShowJournal> parse_show_journal(std::string_view text);
 
 /// The worker's answer: the report's bytes in the file.
 struct JournalShown {

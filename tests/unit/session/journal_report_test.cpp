@@ -51,11 +51,5 @@ TEST(JournalReports, WithFieldsThatAreNoneAreRefused) {
     EXPECT_FALSE(parse_journal_report(text)) << text;
 }
 
-TEST(JournalOrders, AreNothingElse) {
-  EXPECT_TRUE(parse_show_journal(to_text(ShowJournal{})));
-  for (const char* text : {"", "{}", R"({"order":"dance"})", R"({"order":1})"})
-    EXPECT_FALSE(parse_show_journal(text)) << text;
-}
-
 }  // namespace
 }  // namespace fairgv::session

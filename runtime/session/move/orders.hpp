@@ -1,0 +1,61 @@
+// The daemon's orders to a worker while it serves, and the answers that concern a move of the session to
+// another worker: one JSON object per packet, on the worker's channel.
+//
+//   daemon -> worker      show journal  with a memory file: write the journal's report to it
+//   daemon -> old worker  write image   with a memory file: come to rest, and write the session to it
+//   old worker -> daemon  image         it is written: I wait; or
+//                         cannot move   why; I serve on
+//   daemon -> new worker  make again    with that file: make the session of it (WorkerOptions::takes_over)
+//   new worker -> daemon  made again    I wait; or failed (protocol.hpp)
+//   daemon -> either      go on         serve: the new worker takes over from here, or the old one goes on
+//
+// The daemon ends the worker that does not go on, which has nothing under way then.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+#include "runtime/session/journal/journal_report.hpp"
+
+namespace fairgv::session {
+
+struct WriteImage {};
+
+struct MakeAgain {
+  std::uint64_t bytes = 0;  // of the image in the file
+  /// The device memory that the session holds from now on, by the new worker's devices: what its objects take
+  /// and what is left over.
+  std::vector<std::uint64_t> granted;
+  /// Pairs: what is on the first of the two goes to the second, by the worker's devices.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> moves{};
+};
+
+struct GoOn {};
+
+using WorkerOrder = std::variant<ShowJournal, WriteImage, MakeAgain, GoOn>;
+
+std::string to_text(const WriteImage& order);
+std::string to_text(const MakeAgain& order);
+std::string to_text(const GoOn& order);
+Result<WorkerOrder> parse_worker_order(std::string_view text);
+
+struct ImageWritten {
+  std::uint64_t bytes = 0;
+};
+
+struct CannotMove {
+  std::string reason;  // one line, at most kLongestFailure bytes
+};
+
+struct MadeAgain {};
+
+std::string to_text(const ImageWritten& answer);
+std::string to_text(const CannotMove& answer);
+std::string to_text(const MadeAgain& answer);
+
+}  // namespace fairgv::session

@@ -1,0 +1,42 @@
+#include <gtest/gtest.h>
+
+#include <variant>
+
+#include "runtime/session/move/orders.hpp"
+#include "runtime/session/protocol.hpp"
+
+namespace fairgv::session {
+namespace {
+
+TEST(WorkerOrders, ArriveAsTheyWereSent) {
+  EXPECT_TRUE(std::holds_alternative<ShowJournal>(parse_worker_order(to_text(ShowJournal{})).value()));
+  EXPECT_TRUE(std::holds_alternative<WriteImage>(parse_worker_order(to_text(WriteImage{})).value()));
+  EXPECT_TRUE(std::holds_alternative<GoOn>(parse_worker_order(to_text(GoOn{})).value()));
+  const auto order = parse_worker_order(to_text(MakeAgain{7, {1U << 20, 0}, {{0, 1}, {2, 1}}}));
+  ASSERT_TRUE(order) << order.error().message;
+  const auto& again = std::get<MakeAgain>(order.value());
+  EXPECT_EQ(again.bytes, 7U);
+  EXPECT_EQ(again.granted, (std::vector<std::uint64_t>{1U << 20, 0}));
+  EXPECT_EQ(again.moves, (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 1}, {2, 1}}));
+}
+
+TEST(WorkerOrders, AreNothingElse) {
+  for (const char* text : {"", "{}", R"({"order":"dance"})", R"({"order":1})", R"({"order":"make again"})",
+                           R"({"order":"make again","bytes":-1,"granted":[],"moves":[]})",
+                           R"({"order":"make again","bytes":1,"granted":["x"],"moves":[]})",
+                           R"({"order":"make again","bytes":1,"granted":[],"moves":[{"from":1}]})"})
+    EXPECT_FALSE(parse_worker_order(text)) << text;
+}
+
+TEST(WorkerOrders, AreAnswered) {
+  const auto image = parse_worker_message(to_text(ImageWritten{9}));
+  ASSERT_TRUE(image) << image.error().message;
+  EXPECT_EQ(std::get<ImageWritten>(image.value()).bytes, 9U);
+  const auto refusal = parse_worker_message(to_text(CannotMove{"it has\na pipe"}));
+  ASSERT_TRUE(refusal) << refusal.error().message;
+  EXPECT_EQ(std::get<CannotMove>(refusal.value()).reason.find('\n'), std::string::npos);
+  EXPECT_TRUE(std::holds_alternative<MadeAgain>(parse_worker_message(to_text(MadeAgain{})).value()));
+}
+
+}  // namespace
+}  // namespace fairgv::session
