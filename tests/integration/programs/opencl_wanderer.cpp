@@ -19,11 +19,11 @@ constexpr std::size_t kNumbers = 4096;
 constexpr unsigned kRoundsBetweenLooks = 20;
 
 constexpr const char* kWanderSource = R"(
-__kernel void step(__global uint* numbers, const uint increment) {
+__kernel void advance(__global uint* numbers, const uint increment) {
   const size_t i = get_global_id(0);
   numbers[i] = numbers[i] * 1664525u + increment + (uint)i;
 }
-__kernel void mix(__global const uint* from, __global uint* to) {
+__kernel void mingle(__global const uint* from, __global uint* to) {
   const size_t i = get_global_id(0);
   to[i] = from[i] ^ (to[i] >> 3);
 }
@@ -48,9 +48,9 @@ struct Wanderer {
     const cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &error);
     check_wandering(error, "program");
     check_wandering(clBuildProgram(program, 1, &device, "", nullptr, nullptr), "build");
-    step = clCreateKernel(program, "step", &error);
+    step = clCreateKernel(program, "advance", &error);
     check_wandering(error, "step");
-    mix = clCreateKernel(program, "mix", &error);
+    mix = clCreateKernel(program, "mingle", &error);
     check_wandering(error, "mix");
     for (cl_mem* const buffer : {&numbers, &mixed}) {
       *buffer =
