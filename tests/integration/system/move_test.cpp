@@ -1,12 +1,12 @@
-// `fairgv migrate`: programs that go on while their session moves from one worker, and one device, to
-// another, over two devices of PoCL that are set apart as if each had hardware of its own.
-#include <dirent.h>
-
+// `fairgv migrate` and `park`: programs that go on while their session moves from one worker, and one device,
+// to another, over two devices of PoCL that are set apart as if each had hardware of its own.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "tests/integration/system/fixture.hpp"
 
@@ -259,6 +259,38 @@ TEST_F(Migration, ASessionMovesToADeviceThatIsHiddenFromItsProgram) {
   ASSERT_TRUE(progresses(alice));
   EXPECT_TRUE(session("alice")["moved"].empty());
   expect_right(std::move(alice));
+}
+
+TEST_F(Migration, AParkedProgramWaitsWithoutDeviceMemoryUntilItIsResumed) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const auto held = session("alice")["memory_used"];
+  const pid_t daemon_pid = daemon();
+  const auto parked = fairgv({"park", "alice"});
+  EXPECT_EQ(parked.status, 0) << joined(parked);
+  EXPECT_NE(joined(parked).find(": parked, image "), std::string::npos) << joined(parked);
+  EXPECT_TRUE(eventually([&] { return children_of(daemon_pid).empty(); }));
+  EXPECT_EQ(ps()["devices"][0]["memory_used"], 0);
+  EXPECT_EQ(session("alice")["parked"], true);
+  EXPECT_NE(joined(fairgv({"ps"})).find("parked"), std::string::npos);
+  EXPECT_EQ(fairgv({"restart"}).status, 0) << "the next daemon keeps the image";
+  EXPECT_EQ(session("alice")["parked"], true);
+  (void)alice.read_lines();
+  EXPECT_EQ(fairgv({"resume", "alice"}).status, 0);
+  EXPECT_EQ(session("alice")["parked"], false);
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_EQ(session("alice")["memory_used"], held);
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, AProgramThatIsKilledWhileItIsParkedLeavesNothing) {
+  {
+    const auto alice = start_wanderer("alice");
+    ASSERT_TRUE(eventually([&] { return sessions_of("alice") == 1 && memory("alice", 0) >= kBallast; }));
+    EXPECT_EQ(fairgv({"park", "alice"}).status, 0);
+  }
+  EXPECT_TRUE(eventually([&] { return sessions_of("alice") == 0; }));
+  EXPECT_EQ(ps()["devices"][0]["memory_used"], 0);
 }
 
 TEST_F(Migration, WhatCannotBeMovedIsALineThatSaysWhy) {
