@@ -1,5 +1,5 @@
-// The answer to `migrate` on a control connection (control/protocol.hpp): what has come of each session's
-// move.
+// The answer to `migrate` and `park` on a control connection (control/protocol.hpp): what has come of each
+// session.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace fairgv::control {
 struct MovedSession {
   std::uint32_t session = 0;
   std::vector<std::uint32_t> from{};  // devices where it could run
-  std::vector<std::uint32_t> to{};    // the same after the move; empty: it has not moved
+  std::vector<std::uint32_t> to{};    // the same after the move; empty: it has not moved, or is parked
   std::uint64_t bytes = 0;            // of the session's image
   double held_ms = 0;                 // how long the program was held
-  std::string error{};                // why it has not moved, as one line; empty: it has
+  std::string error{};  // why it has not moved, or is not parked, as one line; empty: it has, or is
 };
 
 struct MoveReport {

@@ -25,10 +25,9 @@ constexpr std::uint64_t kLongestAnswer = std::uint64_t{256} << 20;
 
 /// Commands on one session, or on all sessions of a tenant.
 constexpr std::pair<ControlRequest::Command, const char*> kInterventions[] = {
-    {ControlRequest::Command::kill, "kill"},
-    {ControlRequest::Command::pause, "pause"},
-    {ControlRequest::Command::resume, "resume"},
-    {ControlRequest::Command::migrate, "migrate"},
+    {ControlRequest::Command::kill, "kill"},     {ControlRequest::Command::pause, "pause"},
+    {ControlRequest::Command::resume, "resume"}, {ControlRequest::Command::migrate, "migrate"},
+    {ControlRequest::Command::park, "park"},
 };
 
 const std::pair<ControlRequest::Command, const char*>* find_intervention(std::string_view command) {
@@ -103,6 +102,8 @@ std::string to_text(const ControlRequest& request) {
       return json_text(intervention(request, "resume"));
     case ControlRequest::Command::migrate:
       return json_text(intervention(request, "migrate"));
+    case ControlRequest::Command::park:
+      return json_text(intervention(request, "park"));
     case ControlRequest::Command::focus:
       return json_text(json{{"command", "focus"}, {"tenants", request.front}});
     case ControlRequest::Command::show:
@@ -182,7 +183,7 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     fields.fail(
         "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'kill', 'pause', 'resume', "
         "'migrate', "
-        "'stop', 'restart', 'usage', 'reload', 'config', 'whoami', 'focus' and 'show'");
+        "'park', 'stop', 'restart', 'usage', 'reload', 'config', 'whoami', 'focus' and 'show'");
   }
   if (!fields.ok()) return fields.error();
   return request;

@@ -15,6 +15,9 @@
 //                                                   until the next such request, or hanging up
 //   {"command":"migrate","session":7,"device":1}   {"ok":true,"moves":[...]} (MoveReport), when the session
 //                                                   has moved; or with "tenant":"a", and without "device"
+//   {"command":"park","session":7}                 the same; and "resume" of what is parked is answered when
+//   it
+//                                                   goes on
 //   {"command":"show","session":7}                  {"ok":true,"calls":[...],...} (session::JournalReport)
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   {"command":"restart"}                           {"ok":true}, and the daemon hangs up when it has become
@@ -66,18 +69,19 @@ struct ControlRequest {
     resume,
     focus,
     show,
-    migrate
+    migrate,
+    park
   };
   Command command = Command::ps;
-  /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, migrate, unless there is
-  /// `session`
+  /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, migrate, park, unless
+  /// there is `session`
   std::string tenant;
   session::TenantWish wish{};              // set, whoami
   std::string policy{};                    // set_policy
   std::optional<std::uint32_t> device{};   // set_policy, trace; none: all devices; migrate; none: as it is
   std::optional<MemorySize> memory{};      // set
   UsageQuery usage{};                      // usage
-  std::optional<std::uint32_t> session{};  // kill, pause, resume, show, migrate
+  std::optional<std::uint32_t> session{};  // kill, pause, resume, show, migrate, park
   std::vector<std::string> front{};        // focus: the tenants whose windows are in front
 };
 
@@ -144,7 +148,8 @@ struct Report {
     std::vector<std::uint32_t> devices{};         // that its program may use
     std::vector<std::string> passed_over{};       // why others were not chosen, a line for each device
     bool direct = false;                          // its program has the driver in its own process
-    bool moving = false;                          // another worker is about to serve it
+    bool moving = false;                          // another worker is about to serve it, or none
+    bool parked = false;                          // no worker serves it, until it is resumed
     /// The devices whose content lies on another, since the session was moved: each with that other.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> moved{};
   };

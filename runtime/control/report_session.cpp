@@ -54,6 +54,7 @@ json to_json(const Report::Session& session) {
           {"passed_over", session.passed_over},
           {"direct", session.direct},
           {"moving", session.moving},
+          {"parked", session.parked},
           {"moved", std::move(moved)}};
 }
 
@@ -81,6 +82,7 @@ Result<Report::Session> session_report_from(json object) {
   }
   if (fields.has("direct")) session.direct = fields.boolean("direct");
   if (fields.has("moving")) session.moving = fields.boolean("moving");
+  if (fields.has("parked")) session.parked = fields.boolean("parked");
   if (fields.has("moved")) session.moved = moved_from(fields.object("moved"));
   if (fields.has("compiles")) session.compiles = fields.boolean("compiles");
   if (fields.has("waits_for"))

@@ -83,9 +83,13 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
       return whoami(request.value(), from);
     case control::ControlRequest::Command::kill:
     case control::ControlRequest::Command::pause:
-    case control::ControlRequest::Command::resume:
       return outcome(interventions_.carry_out(request.value(), from.account));
+    case control::ControlRequest::Command::resume: {
+      const auto resumed = interventions_.carry_out(request.value(), from.account);
+      return resumed ? migrate(request.value(), from) : control::failure_text(resumed.error().message);
+    }
     case control::ControlRequest::Command::migrate:
+    case control::ControlRequest::Command::park:
       return migrate(request.value(), from);
     case control::ControlRequest::Command::focus: {
       const auto front = foreground_.set(from.token, request->front, from.account);

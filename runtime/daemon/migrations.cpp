@@ -8,6 +8,17 @@
 namespace fairgv::daemon {
 namespace {
 
+const char* deed_verb(control::ControlRequest::Command command) {
+  switch (command) {
+    case control::ControlRequest::Command::park:
+      return "park";
+    case control::ControlRequest::Command::resume:
+      return "resume";
+    default:
+      return "move";
+  }
+}
+
 control::MovedSession moved_session(const MoveOutcome& outcome) {
   const double held_ms = std::chrono::duration<double, std::milli>(outcome.held).count();
   return {outcome.session.value, outcome.from, outcome.to,
@@ -19,13 +30,15 @@ control::MovedSession moved_session(const MoveOutcome& outcome) {
 Result<std::optional<std::string>> Migrations::ask(const control::ControlRequest& request, const Account& by,
                                                    std::uint64_t key) {
   FAIRGV_TRY(wanted, sessions_of(request, by));
+  const bool any = !wanted->empty();
   Batch& batch = batches_[key] = Batch{
+      .command = request.command,
       .left = std::move(wanted).value(),
       .device = request.device,
       .by = by,
       .of_tenant = !request.session,
   };
-  if (batch.of_tenant) return move_on(key);
+  if (batch.of_tenant || !any) return move_on(key);
   const auto begun = begin_next(key);
   if (begun) return std::optional<std::string>();
   batches_.erase(key);
@@ -41,22 +54,32 @@ Result<std::deque<SessionId>> Migrations::sessions_of(const control::ControlRequ
   if (request.session) {
     const Session* const session = sessions_.find(SessionId{*request.session});
     const std::string name = "session " + std::to_string(*request.session);
+    // Interventions have looked whether there is such a session, and whose.
+    if (request.command == Command::resume && (!runs(session) || !session->parked)) return list;
     if (!runs(session))
       return Error{"there is no " + name + " that runs: see 'fairgv ps' (a tenant of that name: --tenant)"};
     if (!by.administrator && session->account.owner != by.owner) {
       return Error{name + " belongs to user " + std::to_string(session->account.owner) +
-                   ": only that user or the administrator may move it"};
+                   ": only that user or the administrator may " + deed_verb(request.command) + " it"};
     }
     list.push_back(session->id);
     return list;
   }
-  FAIRGV_TRY(tenant, tenants_.find_to("move", request.tenant, by.owner, by.administrator));
+  FAIRGV_TRY(tenant, tenants_.find_to(deed_verb(request.command), request.tenant, by.owner, by.administrator));
   for (const auto& [id, session] : sessions_.all()) {
     if (session->tenant == tenant->id && runs(session.get())) list.push_back(id);
   }
-  if (list.empty())
+  if (list.empty() && request.command != Command::resume)
     return Error{"there is no tenant '" + request.tenant + "' with a running program: see 'fairgv ps'"};
+  choose(request.command, list);
   return list;
+}
+
+/// Of a tenant's sessions those to which the command applies.
+void Migrations::choose(Command command, std::deque<SessionId>& list) const {
+  if (command == Command::migrate) return;
+  const bool parked = command == Command::resume;
+  std::erase_if(list, [&](SessionId id) { return sessions_.find(id)->parked.has_value() != parked; });
 }
 
 /// The device by the number of the session's worker.
@@ -85,8 +108,20 @@ Result<void> Migrations::begin_next(std::uint64_t key) {
   batch.left.pop_front();
   const Session* const session = sessions_.find(id);
   if (session == nullptr) return Error{fmt::format("session {} has ended", id.value)};
-  FAIRGV_TRY(to, target(*session, batch));
-  return sessions_.move(id, to.value(), [this, key](const MoveOutcome& outcome) { on_moved(key, outcome); });
+  const auto done = [this, key](const MoveOutcome& outcome) { on_moved(key, outcome); };
+  if (batch.command == Command::park)
+    return sessions_.park(id, control::Pause{batch.by.owner, batch.by.administrator}, done);
+  if (batch.command == Command::migrate) {
+    FAIRGV_TRY(to, target(*session, batch));
+    return sessions_.move(id, to.value(), done);
+  }
+  if (session->parked && session->parked->by.administrator && !batch.by.administrator) {
+    return Error{
+        fmt::format("session {} was parked by an administrator (user {}): only an administrator may "
+                    "resume it",
+                    id.value, session->parked->by.by)};
+  }
+  return sessions_.park(id, {}, done);
 }
 
 void Migrations::on_moved(std::uint64_t key, const MoveOutcome& outcome) {
@@ -108,9 +143,19 @@ std::optional<std::string> Migrations::move_on(std::uint64_t key) {
     if (begun) return std::nullopt;
     batch.report.moves.push_back(moved_session({.session = id, .failure = begun.error()}));
   }
-  const control::MoveReport report = std::move(batch.report);
+  const std::string answer = answer_of(batch);
   batches_.erase(key);
-  return to_text(report);
+  return answer;
+}
+
+/// A resumed tenant goes on, or one line says which of its sessions do not.
+std::string Migrations::answer_of(const Batch& batch) {
+  if (batch.command != Command::resume) return to_text(batch.report);
+  std::string failures;
+  for (const control::MovedSession& move : batch.report.moves) {
+    if (!move.error.empty()) failures += (failures.empty() ? "" : "; ") + move.error;
+  }
+  return failures.empty() ? control::success_text() : control::failure_text(failures);
 }
 
 }  // namespace fairgv::daemon

@@ -1,9 +1,10 @@
-// `fairgv migrate`: moves a session, or all sessions of a tenant one after another, and answers when the last
-// has moved.
+// `fairgv migrate`, `park`, and `resume` of what is parked: moves a session, or all sessions of a tenant one
+// after another, and answers when the last has moved.
 //
-// Administrators may move all of them, to every device that their workers see. Other users may move the
-// sessions of their own programs and their own tenants, to the devices that the tenant may use. Used by the
-// server's thread only. The constructor's arguments outlive it.
+// Administrators may move all of them, to every device that their workers see. Other users may move and park
+// the sessions of their own programs and their own tenants, to the devices that the tenant may use; they
+// cannot resume what an administrator has parked. Used by the server's thread only. The constructor's
+// arguments outlive it.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,15 @@ class Migrations {
   Migrations(const Config& config, const TenantRegistry& tenants, SessionTable& sessions, Answer answer)
       : config_(config), tenants_(tenants), sessions_(sessions), answer_(std::move(answer)) {}
 
-  /// The answer, where there is one at once; else the peer has it later. A peer asks for one thing at a time.
+  /// The answer to a request of one of the three kinds, where there is one at once; else the peer has it
+  /// later. A peer asks for one thing at a time.
   Result<std::optional<std::string>> ask(const control::ControlRequest& request, const Account& by,
                                          std::uint64_t key);
 
  private:
+  using Command = control::ControlRequest::Command;
   struct Batch {
+    Command command = Command::migrate;
     std::deque<SessionId> left;
     std::optional<std::uint32_t> device;  // the host's; none: a new worker where the session is
     Account by;
@@ -45,6 +49,8 @@ class Migrations {
   };
 
   Result<std::deque<SessionId>> sessions_of(const control::ControlRequest& request, const Account& by) const;
+  void choose(Command command, std::deque<SessionId>& list) const;
+  static std::string answer_of(const Batch& batch);
   Result<std::optional<std::uint32_t>> target(const Session& session, const Batch& batch) const;
   Result<void> begin_next(std::uint64_t key);
   void on_moved(std::uint64_t key, const MoveOutcome& outcome);

@@ -98,6 +98,7 @@ void SessionTable::apply_configuration() {
 }
 
 Result<void> SessionTable::watch(Session& session) {
+  if (session.parked) return {};
   FAIRGV_CHECK(watch_worker(session));
   if (!session.messages) return {};
   if ((session.features & session::kDriverMessages) != 0) session.messages->hold_for_program();
@@ -120,7 +121,8 @@ Result<void> SessionTable::watch_worker(Session& session) {
 }
 
 Result<void> SessionTable::watch_next_worker(Session& session) {
-  journals_.forget(session.id, "has moved to another worker: ask again");
+  journals_.forget(session.id, session.parked ? "is parked" : "has moved to another worker: ask again");
+  if (session.parked) return {};
   session.messages->tell_program(session.client);
   return watch_worker(session);
 }
@@ -147,13 +149,14 @@ void SessionTable::on_client_message(SessionId id) {
 /// ends: beyond a budget it is another program.
 bool SessionTable::answer_question(Session& session) {
   const bool may_ask = (session.features & session::kDriverMessages) != 0;
-  if (!may_ask || session.stage != Session::Stage::running || !session.messages) return false;
+  const bool has_messages = session.messages || session.parked;
+  if (!may_ask || session.stage != Session::Stage::running || !has_messages) return false;
   const auto packet = session.client.receive_text();
   if (!packet || packet->kind == Packet::Kind::closed) return false;
   if (packet->kind == Packet::Kind::nothing) return true;
   const auto question = session::parse_hear(packet->text);
   if (!question || !session.questions.take_one(Session::kQuestions, Clock::now())) return false;
-  session.messages->catch_up();
+  if (session.messages) session.messages->catch_up();
   session.client.offer(to_text(session::DriverSays{{}, question->number}));
   return true;
 }
@@ -330,6 +333,11 @@ void SessionTable::end(SessionId id, const std::string& reason) {
 
 Result<void> SessionTable::move(SessionId id, std::optional<std::uint32_t> to, Moves::Done done) {
   return moves_.begin(*sessions_.find(id), to, std::move(done));
+}
+
+Result<void> SessionTable::park(SessionId id, const std::optional<control::Pause>& by, Moves::Done done) {
+  Session& session = *sessions_.find(id);
+  return by ? moves_.park(session, *by, std::move(done)) : moves_.unpark(session, std::move(done));
 }
 
 void SessionTable::set_pause(SessionId id, const std::optional<control::Pause>& pause) {

@@ -84,6 +84,8 @@ class SessionTable {
   void set_pause(SessionId id, const std::optional<control::Pause>& pause);
   /// `fairgv migrate` of a session that find() has found, to this device of its worker's; see Moves.
   Result<void> move(SessionId id, std::optional<std::uint32_t> to, Moves::Done done);
+  /// `fairgv park` of such a session, by this user, and without a user `fairgv resume` of a parked one.
+  Result<void> park(SessionId id, const std::optional<control::Pause>& by, Moves::Done done);
   /// No session moves from now on, or, without a reason, sessions may move again.
   void refuse_moves(const std::string& reason) { moves_.refuse(reason); }
   /// Call this after a tenant was paused or resumed.

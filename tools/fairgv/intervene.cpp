@@ -28,7 +28,7 @@ constexpr std::array<InterventionCommand, 3> kCommands{{
      "End a session as if its worker had crashed, or all sessions of a tenant: fairgv kill SESSION|TENANT"},
     {"pause", Intervention::pause,
      "Give a session, or a tenant, no turn on any device until it is resumed: fairgv pause SESSION|TENANT"},
-    {"resume", Intervention::resume, "Let what was paused go on: fairgv resume SESSION|TENANT"},
+    {"resume", Intervention::resume, "Let what was paused or parked go on: fairgv resume SESSION|TENANT"},
 }};
 
 int intervene(const InterventionCommand& command, const InterventionOptions& options) {

@@ -1,4 +1,5 @@
-// fairgv migrate: moves a session, or all sessions of a tenant, to another worker and perhaps another device.
+// fairgv migrate and park: a session, or all sessions of a tenant, gets another worker, perhaps on another
+// device, or none until it is resumed.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -18,6 +19,8 @@
 namespace fairgv::tools {
 namespace {
 
+using Command = control::ControlRequest::Command;
+
 struct MigrateOptions {
   std::string target;
   std::string tenant;
@@ -26,9 +29,9 @@ struct MigrateOptions {
   std::string socket;
 };
 
-Result<control::ControlRequest> migrate_request(const MigrateOptions& options) {
+Result<control::ControlRequest> request_for(const char* name, const MigrateOptions& options) {
   if (options.target.empty() == options.tenant.empty())
-    return Error{"name a session or a tenant: fairgv migrate SESSION|TENANT [--device N]"};
+    return Error{fmt::format("name a session or a tenant: fairgv {} SESSION|TENANT", name)};
   control::ControlRequest request;
   if (options.tenant.empty()) {
     FAIRGV_TRY(named, named_target(options.target));
@@ -38,34 +41,36 @@ Result<control::ControlRequest> migrate_request(const MigrateOptions& options) {
   } else {
     return session::tenant_name_error(options.tenant, "--tenant");
   }
-  request.command = control::ControlRequest::Command::migrate;
   request.device = options.device;
   return request;
 }
 
 std::string move_line(const control::MovedSession& move) {
+  const std::string image = readable_bytes(move.bytes);
+  if (move.to.empty()) return fmt::format("session {}: parked, image {}", move.session, image);
   const std::string from = fmt::format("{}", fmt::join(move.from, ","));
   const std::string to = fmt::format("{}", fmt::join(move.to, ","));
   return fmt::format("session {}: {}, image {}, held for {:.1f} ms", move.session,
                      from == to ? fmt::format("a new worker on device {}", to)
                                 : fmt::format("moved from device {} to {}", from, to),
-                     readable_bytes(move.bytes), move.held_ms);
+                     image, move.held_ms);
 }
 
-int migrate(const MigrateOptions& options) {
-  const auto request = migrate_request(options);
-  if (!request) return fail("migrate", request.error().message, kMisused);
+int carry_out(const char* name, Command command, const MigrateOptions& options) {
+  auto request = request_for(name, options);
+  if (!request) return fail(name, request.error().message, kMisused);
+  request->command = command;
   auto control = Control::connect(options.socket);
-  if (!control) return fail("migrate", control.error().message);
+  if (!control) return fail(name, control.error().message);
   const auto answer = control->ask(request.value());
-  if (!answer) return fail("migrate", answer.error().message);
+  if (!answer) return fail(name, answer.error().message);
   const auto report = control::parse_move_report(answer.value());
-  if (!report) return fail("migrate", report.error().message);
+  if (!report) return fail(name, report.error().message);
   if (options.json) fmt::print("{}\n", nlohmann::json::parse(answer.value()).dump(2));
   int status = 0;
   for (const control::MovedSession& move : report->moves) {
     if (!move.error.empty()) {
-      status = fail("migrate", move.error);
+      status = fail(name, move.error);
     } else if (!options.json) {
       fmt::print("{}\n", move_line(move));
     }
@@ -73,24 +78,40 @@ int migrate(const MigrateOptions& options) {
   return status;
 }
 
-}  // namespace
-
-void add_migrate(CLI::App& app, Action& action) {
-  static MigrateOptions options;
-  CLI::App* const added = app.add_subcommand(
-      "migrate",
-      "Move a running session, or all of a tenant, to another device: fairgv migrate SESSION|TENANT");
+CLI::App* add_command(CLI::App& app, const char* name, const char* help, MigrateOptions& options) {
+  CLI::App* const added = app.add_subcommand(name, help);
   added->add_option("target", options.target, "Number of the session, as by fairgv ps, or name of the tenant")
       ->type_name("SESSION|TENANT");
   added->add_option("--tenant", options.tenant, "Name of the tenant, also of one that looks like a number")
       ->type_name("TENANT");
+  added->add_flag("--json", options.json, "As JSON, for programs");
+  add_socket_option(*added, options.socket);
+  return added;
+}
+
+}  // namespace
+
+void add_migrate(CLI::App& app, Action& action) {
+  static MigrateOptions options;
+  CLI::App* const added = add_command(
+      app, "migrate",
+      "Move a running session, or all of a tenant, to another device: fairgv migrate SESSION|TENANT",
+      options);
   added
       ->add_option("--device", options.device,
                    "Number of the device, as by fairgv ps (default: a new worker on the same devices)")
       ->check(CLI::Range(0U, session::kMaxDevices - 1));
-  added->add_flag("--json", options.json, "As JSON, for programs");
-  add_socket_option(*added, options.socket);
-  added->callback([&action] { action = [] { return migrate(options); }; });
+  added->callback([&action] { action = [] { return carry_out("migrate", Command::migrate, options); }; });
+}
+
+void add_park(CLI::App& app, Action& action) {
+  static MigrateOptions options;
+  CLI::App* const added =
+      add_command(app, "park",
+                  "Take a session, or all of a tenant, off its devices until fairgv resume: fairgv park "
+                  "SESSION|TENANT",
+                  options);
+  added->callback([&action] { action = [] { return carry_out("park", Command::park, options); }; });
 }
 
 }  // namespace fairgv::tools

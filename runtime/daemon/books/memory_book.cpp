@@ -122,7 +122,7 @@ std::vector<std::uint64_t> MemoryBook::holdings(SessionId session) const {
   return found == holders_.end() ? std::vector<std::uint64_t>() : found->second.holdings;
 }
 
-void MemoryBook::hold(SessionId session, std::uint64_t workers, std::uint64_t bytes) {
+void MemoryBook::note_grant(SessionId session, std::uint64_t workers, std::uint64_t bytes) {
   const auto found = holders_.find(session);
   if (found == holders_.end()) return;
   std::vector<std::uint64_t>& holdings = found->second.holdings;
@@ -169,6 +169,20 @@ Result<MemoryBook::Move> MemoryBook::begin_move(SessionId session, const DeviceV
     move.left[devices.host(from)] += before[from];
     move.entered[devices.host(to)] += before[from];
   }
+  return enter(session, std::move(move));
+}
+
+Result<MemoryBook::Move> MemoryBook::begin_return(SessionId session, const DeviceView& devices,
+                                                  const std::vector<std::uint64_t>& holdings) {
+  Move move{holdings, std::vector<std::uint64_t>(ledger_.devices()),
+            std::vector<std::uint64_t>(ledger_.devices())};
+  move.holdings.resize(devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) move.entered[devices.host(i)] += move.holdings[i];
+  return enter(session, std::move(move));
+}
+
+/// Charges the devices that are entered, or none.
+Result<MemoryBook::Move> MemoryBook::enter(SessionId session, Move move) {
   for (std::uint32_t device = 0; device < move.entered.size(); ++device) {
     const std::uint64_t bytes = move.entered[device];
     const auto refusal = charge(session, {std::uint64_t{1} << device}, bytes);
@@ -180,13 +194,18 @@ Result<MemoryBook::Move> MemoryBook::begin_move(SessionId session, const DeviceV
   return move;
 }
 
-void MemoryBook::end_move(SessionId session, const Move& move, bool done) {
-  give_back(session, done ? move.left : move.entered);
+void MemoryBook::hold(SessionId session, std::vector<std::uint64_t> holdings) {
   const auto found = holders_.find(session);
-  if (done && found != holders_.end()) found->second.holdings = move.holdings;
+  if (found != holders_.end()) found->second.holdings = std::move(holdings);
 }
 
-/// By device: no more than was charged.
+MemoryBook::Move MemoryBook::release(SessionId session) {
+  Move move{{}, granted(session), {}};
+  const auto found = holders_.find(session);
+  if (found != holders_.end()) move.holdings = std::exchange(found->second.holdings, {});
+  return move;
+}
+
 void MemoryBook::give_back(SessionId session, const std::vector<std::uint64_t>& bytes) {
   for (std::uint32_t device = 0; device < bytes.size(); ++device) {
     if (bytes[device] > 0)
@@ -230,7 +249,7 @@ Result<std::optional<std::string>> MemoryBook::take(SessionId session, const Dev
   for (const std::uint64_t bytes : {request->more, request->bytes}) {
     refusal = charge(session, sets, bytes);
     if (refusal) continue;
-    hold(session, request->devices, bytes);
+    note_grant(session, request->devices, bytes);
     return std::optional(to_packet(LedgerAnswer{bytes}));
   }
   if (const auto holder = holders_.find(session); holder != holders_.end()) {

@@ -56,16 +56,25 @@ class MemoryBook {
 
   // -- sessions that move
 
-  /// What is charged twice while a session moves.
+  /// What is charged twice while a session moves. All of it is given back, one part or the other, once
+  /// nothing of the worker that has held it is left on the devices.
   struct Move {
     std::vector<std::uint64_t> holdings;  // afterwards, by its worker's devices
-    std::vector<std::uint64_t> left;      // by device: bytes that are given back when the move is done
-    std::vector<std::uint64_t> entered;   // by device: bytes that are given back when it fails
+    std::vector<std::uint64_t> left;      // by device: bytes to give back when the move is done
+    std::vector<std::uint64_t> entered;   // by device: bytes to give back when it has failed
   };
   /// Charges what the session holds on the first of each pair of its worker's devices on the second, or
   /// nothing: an Error says how much is missing where.
   Result<Move> begin_move(SessionId session, const DeviceView& devices, const DeviceMap::Pairs& moves);
-  void end_move(SessionId session, const Move& move, bool done);
+  /// Charges what the session is to hold again, by its worker's devices, or nothing: an Error as above.
+  Result<Move> begin_return(SessionId session, const DeviceView& devices,
+                            const std::vector<std::uint64_t>& holdings);
+  /// The session has moved.
+  void hold(SessionId session, std::vector<std::uint64_t> holdings);
+  /// It is to hold nothing; `holdings` is what it has held.
+  Move release(SessionId session);
+  /// By device: no more than was charged.
+  void give_back(SessionId session, const std::vector<std::uint64_t>& bytes);
 
   /// Does what the packet of a worker with these devices asks for and returns the packet that answers it, if
   /// it wants one. A device that the view has twice is charged twice. An Error if no worker of ours would
@@ -91,8 +100,8 @@ class MemoryBook {
   void report_reserves(std::uint32_t device);
   std::optional<memquota::Refusal> charge(SessionId session, const std::vector<std::uint64_t>& sets,
                                           std::uint64_t bytes);
-  void give_back(SessionId session, const std::vector<std::uint64_t>& bytes);
-  void hold(SessionId session, std::uint64_t workers, std::uint64_t bytes);
+  Result<Move> enter(SessionId session, Move move);
+  void note_grant(SessionId session, std::uint64_t workers, std::uint64_t bytes);
   void let_go(SessionId session, const DeviceView& devices, std::uint64_t workers, std::uint64_t bytes);
   Error no_room(SessionId session, const memquota::Refusal& refusal, std::uint64_t bytes) const;
 

@@ -28,12 +28,12 @@ bool keep_over_exec(const Handover& handover, bool keep) {
   const int flag = keep ? 0 : FD_CLOEXEC;
   bool all = ::fcntl(handover.listener, F_SETFD, flag) == 0 && ::fcntl(handover.lock, F_SETFD, flag) == 0;
   for (const HandedSession& session : handover.sessions) {
-    for (const int fd :
-         {session.client, session.channel, session.ledger, session.knock, session.turns, session.segment}) {
+    for (const int fd : {session.client, session.knock, session.turns, session.segment}) {
       all = ::fcntl(fd, F_SETFD, flag) == 0 && all;
     }
     for (const int fd :
-         {session.messages, session.output_end, session.worker.group, session.worker.program}) {
+         {session.channel, session.ledger, session.parked ? session.parked->image : -1, session.messages,
+          session.output_end, session.worker.group, session.worker.program}) {
       if (fd >= 0) all = ::fcntl(fd, F_SETFD, flag) == 0 && all;
     }
   }

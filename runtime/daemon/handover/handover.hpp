@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,14 @@ struct HandedTenant {
   std::vector<Holding> holdings{};  // of devices that are oversold
 };
 
+/// What is left of a parked session; as in ParkedSession.
+struct HandedPark {
+  int image = -1;
+  std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> holdings{};
+  control::Pause by{};
+};
+
 /// A session that was running. The descriptors are those of Session.
 struct HandedSession {
   std::uint32_t id = 0;
@@ -71,6 +80,7 @@ struct HandedSession {
   DeviceMap moved{};                   // where its program's devices lie
   std::vector<std::string> passed_over{};
   HandedWorker worker;
+  std::optional<HandedPark> parked{};  // then it has neither worker nor channel nor ledger
   int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;
   int messages = -1;    // the worker's standard error; -1: it goes to the daemon's own
   int output_end = -1;  // the kernels' output is written to it; -1: the client does not read it

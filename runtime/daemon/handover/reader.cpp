@@ -215,9 +215,25 @@ Kill kill_from(JsonFields fields, JsonFields& whole) {
   return kill;
 }
 
+std::optional<HandedPark> parked_from(JsonFields& fields) {
+  if (!fields.has("parked")) return std::nullopt;
+  auto its = JsonFields::nested(fields.object("parked"), "parked session");
+  HandedPark parked{descriptor(its, "image"),
+                    its.integer("bytes"),
+                    its.integers("holdings", session::kMaxDevices),
+                    {its.integer32("by"), its.boolean("administrator")}};
+  if (!its.ok()) fields.fail("has a parked session that cannot be read");
+  return parked;
+}
+
 /// Descriptors of the worker, and of the objects that the daemon shares with the worker and its client.
 void read_descriptors(JsonFields& fields, HandedSession& session) {
-  session.worker.pid = static_cast<pid_t>(fields.integer32("worker"));
+  session.parked = parked_from(fields);
+  if (!session.parked) {
+    session.worker.pid = static_cast<pid_t>(fields.integer32("worker"));
+    session.channel = descriptor(fields, "channel");
+    session.ledger = descriptor(fields, "ledger");
+  }
   if (fields.has("sweeps")) session.worker.sweeps = fields.boolean("sweeps");
   if (fields.has("group")) {
     session.worker.group = descriptor(fields, "group");
@@ -227,8 +243,6 @@ void read_descriptors(JsonFields& fields, HandedSession& session) {
   if (fields.has("messages")) session.messages = descriptor(fields, "messages");
   if (fields.has("output_end")) session.output_end = descriptor(fields, "output_end");
   session.client = descriptor(fields, "client");
-  session.channel = descriptor(fields, "channel");
-  session.ledger = descriptor(fields, "ledger");
   session.knock = descriptor(fields, "knock");
   session.turns = descriptor(fields, "turns");
   session.segment = descriptor(fields, "segment");

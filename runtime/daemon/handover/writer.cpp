@@ -123,6 +123,14 @@ json to_json(const Kill& kill) {
           {"at", number_of(kill.at.time_since_epoch())}};
 }
 
+json to_json(const HandedPark& parked) {
+  return {{"image", parked.image},
+          {"bytes", parked.bytes},
+          {"holdings", parked.holdings},
+          {"by", parked.by.by},
+          {"administrator", parked.by.administrator}};
+}
+
 json to_json(const HandedSession& session) {
   json object{{"id", session.id},
               {"tenant", session.tenant},
@@ -134,10 +142,7 @@ json to_json(const HandedSession& session) {
               {"driver_messages", true},
               {"slicing", session.slicing},
               {"long_commands", json::array()},
-              {"worker", session.worker.pid},
               {"client", session.client},
-              {"channel", session.channel},
-              {"ledger", session.ledger},
               {"knock", session.knock},
               {"turns", session.turns},
               {"segment", session.segment},
@@ -147,6 +152,13 @@ json to_json(const HandedSession& session) {
               {"devices", session.devices},
               {"memory", session.memory},
               {"holdings", session.holdings}};
+  if (session.parked) {
+    object["parked"] = to_json(*session.parked);
+  } else {
+    object["worker"] = session.worker.pid;
+    object["channel"] = session.channel;
+    object["ledger"] = session.ledger;
+  }
   if (!session.worker.sweeps) object["sweeps"] = false;
   if (session.worker.group >= 0) {
     object["group"] = session.worker.group;

@@ -35,7 +35,7 @@ Result<MoveSteps::Due> MoveSteps::hear_new(const session::WorkerMessage& message
   if (const auto* const failed = std::get_if<session::WorkerFailed>(&message))
     return Error{"its new worker failed: " + failed->reason};
   if (step_ == Step::opening && std::holds_alternative<session::WorkerReady>(message))
-    return Due::write_image;
+    return has_image_ ? Due::make_again : Due::write_image;
   if (step_ == Step::making && std::holds_alternative<session::MadeAgain>(message)) return Due::commit;
   return Error{"its new worker spoke out of turn"};
 }

@@ -35,7 +35,9 @@ class MoveSteps {
   /// The order that is due after a message.
   enum class Due { write_image, make_again, commit };
 
-  MoveSteps(const Patience& patience, Time now) : patience_(patience), until_(now + patience.opening) {}
+  /// `has_image`: the session is parked, and no old worker has to write its image.
+  MoveSteps(const Patience& patience, Time now, bool has_image = false)
+      : patience_(patience), has_image_(has_image), until_(now + patience.opening), held_since_(now) {}
 
   Step step() const { return step_; }
   Time deadline() const { return until_; }
@@ -54,7 +56,8 @@ class MoveSteps {
   void begin_making(Time now) { enter(Step::making, patience_.making, now); }
 
   Old old() const { return old_; }
-  /// How long the program has waited, once the old worker was told to write.
+  /// How long the program has waited, once the old worker was told to write; of a parked session, since its
+  /// end was asked for.
   Duration held(Time now) const { return now - held_since_; }
 
  private:
@@ -64,10 +67,11 @@ class MoveSteps {
   }
 
   const Patience patience_;
+  const bool has_image_;
   Step step_ = Step::opening;
   Old old_ = Old::serves;
   Time until_;
-  Time held_since_{};
+  Time held_since_;
 };
 
 }  // namespace fairgv::daemon

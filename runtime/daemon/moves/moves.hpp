@@ -7,6 +7,10 @@
 // one's place in the session: the move is done. If a step fails, the new worker is killed and the old one
 // goes on: the move has never happened. If the old one ends, the session ends, as ever.
 //
+// A session may also be parked: its worker writes the image and goes, the daemon keeps the image, and the
+// device memory is free for others. Its program's calls wait in its ring. It goes on by the second half of a
+// move.
+//
 // Used by the server's thread only. The constructor's arguments outlive it.
 #pragma once
 
@@ -71,8 +75,8 @@ class Moves {
   struct Hooks {
     /// Answers everything that the worker has asked about memory so far. False: the session ends.
     std::function<bool(Session&)> answer_ledger;
-    /// Hears the session's worker from now on, which is another one.
-    std::function<Result<void>(Session&)> watch_worker;
+    /// The session has another worker, which is to be heard from now on, or none, when it is parked.
+    std::function<Result<void>(Session&)> change_worker;
     std::function<void(Session&, const std::string& reason, std::optional<Fault>)> end;
   };
   Moves(const Needs& needs, Hooks hooks) : needs_(needs), hooks_(std::move(hooks)), retired_(needs.events) {}
@@ -80,6 +84,10 @@ class Moves {
   /// Moves a running session to this device of its worker's; none: it stays where it is and gets another
   /// worker. Calls `done` later; or an Error at once.
   Result<void> begin(Session& session, std::optional<std::uint32_t> to, Done done);
+  /// Parks a running session, or lets a parked one go on; calls `done` later, or returns an Error at once. A
+  /// session that cannot go on stays parked.
+  Result<void> park(Session& session, const control::Pause& by, Done done);
+  Result<void> unpark(Session& session, Done done);
   /// No move begins from now on, and those under way fail, unless `reason` is empty.
   void refuse(const std::string& reason);
 
@@ -102,17 +110,21 @@ class Moves {
  private:
   struct Move {
     MoveSteps steps;
-    WorkerStarter::Successor worker;
-    ProcessorClock clock;
-    DeviceMap::Pairs pairs;  // places, and where their content goes
+    WorkerStarter::Successor worker;        // none of a session that is to be parked
+    std::optional<ProcessorClock> clock{};  // the new worker's
+    DeviceMap::Pairs pairs{};               // places, and where their content goes
     Done done;
     MoveOutcome outcome;
+    std::optional<control::Pause> parks{};  // the user who parks the session; none: it is not to be parked
     UniqueFd image{};
     std::optional<MemoryBook::Move> charged{};
     EventLoop::Watch channel_watch{};
     EventLoop::Watch process_watch{};
   };
 
+  Result<void> may_begin(const Session& session) const;
+  Move& add(Session& session, Move move);
+  Result<void> begin_with_worker(Session& session, DeviceMap::Pairs pairs, Done done);
   Result<DeviceMap::Pairs> pairs_for(const Session& session, std::uint32_t to) const;
   Result<void> watch(SessionId id, Move& move);
   void on_message(SessionId id);
@@ -121,10 +133,13 @@ class Moves {
   void go_on(Session& session, Move& move, const Result<MoveSteps::Due>& due);
   Result<void> check_ready(const Session& session, const session::WorkerMessage& message) const;
   Result<void> order_image(Session& session, Move& move);
-  Result<void> order_made_again(Session& session, Move& move, std::uint64_t bytes);
+  Result<void> take_image(Session& session, Move& move);
+  Result<void> order_made_again(Session& session, Move& move);
+  void keep_image(Session& session, Move& move);
   void commit(Session& session, Move& move);
   void fail(Session& session, const std::string& reason);
   void give_up(Session& session, Move move, const std::string& reason);
+  void retire(const Session& session, WorkerStarter::Successor worker, std::vector<std::uint64_t> held = {});
 
   const Needs needs_;
   const Hooks hooks_;

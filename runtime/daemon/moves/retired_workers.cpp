@@ -18,9 +18,11 @@ constexpr unsigned kMostDoublings = 8;
 
 }  // namespace
 
-void RetiredWorkers::add(SessionId session, WorkerProcess process, std::unique_ptr<WorkerOutput> messages) {
+void RetiredWorkers::add(SessionId session, WorkerProcess process, std::unique_ptr<WorkerOutput> messages,
+                         std::function<void()> gone) {
   process.kill();
-  Worker& worker = workers_.emplace_back(Worker{session, std::move(process), std::move(messages)});
+  Worker& worker =
+      workers_.emplace_back(Worker{session, std::move(process), std::move(messages), std::move(gone)});
   auto watch = events_.watch(worker.process.pidfd(), [this, &worker] { on_end(worker); });
   if (watch) {
     worker.watch = std::move(watch).value();
@@ -55,7 +57,10 @@ void RetiredWorkers::expire(Time now) {
   }
   workers_.remove_if([now](Worker& worker) {
     if (!worker.clear_at || now < *worker.clear_at) return false;
-    if (worker.process.clear()) return true;
+    if (worker.process.clear()) {
+      worker.gone();
+      return true;
+    }
     worker.clear_at = now + kLookAgain * (1U << std::min(worker.looks++, kMostDoublings));
     if (worker.looks == kMostDoublings) {
       spdlog::warn("session {}: processes that an earlier worker of it has started do not end",

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -23,8 +24,10 @@ class RetiredWorkers {
 
   explicit RetiredWorkers(EventLoop& events) : events_(events) {}
 
-  /// Kills the worker, which was the session's. What it still says is logged.
-  void add(SessionId session, WorkerProcess process, std::unique_ptr<WorkerOutput> messages);
+  /// Kills the worker, which was the session's. What it still says is logged. Calls `gone` when nothing of it
+  /// is left, before any_of() says so.
+  void add(SessionId session, WorkerProcess process, std::unique_ptr<WorkerOutput> messages,
+           std::function<void()> gone);
 
   bool empty() const { return workers_.empty(); }
   /// Whether anything is left of the session's earlier workers.
@@ -39,6 +42,7 @@ class RetiredWorkers {
     SessionId session;
     WorkerProcess process;
     std::unique_ptr<WorkerOutput> messages;
+    std::function<void()> gone;
     std::optional<Time> clear_at{};  // none: it has not ended yet
     unsigned looks = 0;
     EventLoop::Watch watch{};

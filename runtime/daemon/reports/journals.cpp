@@ -28,6 +28,7 @@ Result<void> Journals::ask(const Session& session, std::uint64_t key, Time now) 
   const std::string name = "session " + std::to_string(session.id.value);
   if (session.worker.is_program())
     return Error{name + " is direct: its objects are its own driver's, and nobody keeps a journal of them"};
+  if (session.parked) return Error{name + " is parked: let it go on by 'fairgv resume' first"};
   if (session.moving) return Error{name + " is moving to another worker: ask again when it has moved"};
   const auto asked = open_.find(session.id);
   if (asked != open_.end()) {

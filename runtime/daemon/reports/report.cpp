@@ -108,7 +108,7 @@ std::vector<Report::Session> session_reports(const Sources& from, TenantId tenan
     list.push_back({id.value,
                     session->peer.pid,
                     session->program,
-                    session->worker.pid(),
+                    std::max(session->worker.pid(), 0),
                     state_name(look.state),
                     look.interactive,
                     session->long_commands.all(),
@@ -123,8 +123,7 @@ std::vector<Report::Session> session_reports(const Sources& from, TenantId tenan
                     session->devices.shown(),
                     session->passed_over,
                     session->worker.is_program(),
-                    session->moving,
-                    moved_devices(*session)});
+                    session->moving, session->parked.has_value(), moved_devices(*session)});
   }
   return list;
 }

@@ -51,6 +51,7 @@ void Departures::begin(Sessions& sessions, Session& session, const std::string& 
   session.header.close();
   session.client_watch.reset();
   session.client.close();
+  if (session.parked) session.clear_at = Clock::now();
   if (!session.worker.is_program()) return session.worker.kill();
   // A direct program lives on, without a device, when its session ends: it may have become another program
   // (exec), or the daemon stops. It is killed for what it did to others, and then its end is waited for.

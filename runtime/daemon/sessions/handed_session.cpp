@@ -6,6 +6,22 @@
 
 namespace fairgv::daemon {
 
+namespace {
+
+std::optional<HandedPark> handed_park(const Session& session) {
+  if (!session.parked) return std::nullopt;
+  const ParkedSession& parked = *session.parked;
+  return HandedPark{parked.image.get(), parked.bytes, parked.holdings, parked.by};
+}
+
+/// Of a session that is not parked; none of another.
+Result<WorkerProcess> worker_from(const HandedSession& handed) {
+  if (handed.parked) return WorkerProcess();
+  return WorkerProcess::adopt(handed.worker);
+}
+
+}  // namespace
+
 HandedSession handed(const Session& session, DispatchLooks& dispatch, const MemoryBook& memory) {
   return {.id = session.id.value,
           .tenant = session.tenant_name,
@@ -20,6 +36,7 @@ HandedSession handed(const Session& session, DispatchLooks& dispatch, const Memo
           .moved = session.moved,
           .passed_over = session.passed_over,
           .worker = session.worker.handed(),
+          .parked = handed_park(session),
           .client = session.client.fd(),
           .channel = session.channel.fd(),
           .ledger = session.ledger.fd(),
@@ -38,7 +55,7 @@ HandedSession handed(const Session& session, DispatchLooks& dispatch, const Memo
 
 Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
   // The worker comes first: it must not be lost, whatever else fails.
-  auto worker = WorkerProcess::adopt(handed.worker);
+  auto worker = worker_from(handed);
   Socket client{UniqueFd(handed.client)}, channel{UniqueFd(handed.channel)}, ledger{UniqueFd(handed.ledger)};
   UniqueFd knock(handed.knock), segment(handed.segment), messages(handed.messages),
       output_end(handed.output_end);
@@ -77,7 +94,12 @@ Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
                   .worker = std::move(worker).value()});
   session->devices.hide(handed.hidden);
   session->passed_over = handed.passed_over;
-  if (!session->worker.is_program()) session->processor_clock.emplace(session->worker.pid());
+  if (handed.parked) {
+    const HandedPark& parked = *handed.parked;
+    session->parked = ParkedSession{UniqueFd(parked.image), parked.bytes, parked.holdings, parked.by};
+  } else if (!session->worker.is_program()) {
+    session->processor_clock.emplace(session->worker.pid());
+  }
   if (messages) session->messages = WorkerOutput::adopt(std::move(messages));
   return session;
 }

@@ -25,7 +25,7 @@ Error no_device(const std::string& tenant, const std::vector<std::string>& passe
 }
 
 /// The hardware of the devices where the session may run, a bit each.
-std::uint64_t homes_of(const Session& session, const DeviceTable& table) {
+std::uint64_t home_set_of(const Session& session, const DeviceTable& table) {
   std::uint64_t homes = 0;
   for (const std::uint32_t device : session.moved.places_in(session.devices).shown())
     homes |= bit_of(table.hardware[device]);
@@ -181,7 +181,7 @@ void Placements::note(const Session& session) {
   known.name = tenant.name;
   known.attributes = tenant.attributes;
   const Placed& placed =
-      placed_.insert_or_assign(session.id, Placed{tenant.id, homes_of(session, table_)}).first->second;
+      placed_.insert_or_assign(session.id, Placed{tenant.id, home_set_of(session, table_)}).first->second;
   for (std::uint32_t device = 0; device < choice.size(); ++device) {
     if ((placed.homes >> device & 1U) != 0) choice.place(device, tenant.id, profile_of(tenant));
   }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "runtime/daemon/dispatch/device_dispatchers.hpp"
 #include "runtime/daemon/sessions/session.hpp"
@@ -24,6 +25,7 @@ inline WorkerHandle handle_of_worker(const Session& session) {
   // A direct program's host code is its own: its processor time says nothing of the device, and stopping it
   // would stop more than the device's work.
   if (session.worker.is_program()) return {.is_program = true};
+  if (session.parked) return {};
   const auto ran = [worker = session.worker.pid(),
                     program = timer_of_program(session)]() -> std::optional<sched::Duration> {
     const auto of_worker = processor_time(worker);
@@ -35,6 +37,8 @@ inline WorkerHandle handle_of_worker(const Session& session) {
 
 /// The part of the session that the dispatchers need while it runs. Its tenant must be known.
 inline DispatchedSession dispatched_session(Session& session, const TenantRegistry& tenants) {
+  DeviceView homes = session.moved.places_in(session.devices);
+  if (session.parked) homes.hide(~std::uint64_t{0});
   return {.id = session.id,
           .tenant = session.tenant,
           .attributes = tenants.find(session.tenant)->attributes,
@@ -43,7 +47,7 @@ inline DispatchedSession dispatched_session(Session& session, const TenantRegist
           .header = &session.header.header(),
           .knock_fd = session.knock.get(),
           .devices = session.moved.visited_in(session.devices),
-          .homes = session.moved.places_in(session.devices),
+          .homes = std::move(homes),
           .worker = handle_of_worker(session),
           .suspended = is_suspended(session, tenants),
           .program = timer_of_program(session)};

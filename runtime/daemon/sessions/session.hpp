@@ -34,6 +34,14 @@
 
 namespace fairgv::daemon {
 
+/// What is left of a session while it is parked: no worker serves it, and it holds no device memory.
+struct ParkedSession {
+  UniqueFd image{};  // what its worker has written down
+  std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> holdings{};  // device memory that it held, by its worker's devices
+  control::Pause by{};
+};
+
 struct Session {
   enum class Stage { starting, running, ending };
   static constexpr TokenBucket::Rate kQuestions{20, 2};
@@ -52,6 +60,7 @@ struct Session {
   DeviceView devices{};  // devices that its worker sees, once the worker is ready, and those that are hidden
   DeviceMap moved{};     // where its program's devices lie
   bool moving = false;   // another worker is to serve it soon; see Moves
+  std::optional<ParkedSession> parked{};
   /// Why others than its devices were not chosen, a line for each; see Placements.
   std::vector<std::string> passed_over{};
   std::optional<control::Pause> paused{};  // the session itself; its tenant may be paused, too

@@ -1,12 +1,12 @@
-// `fairgv migrate`: programs that go on while their session moves from one worker, and one device, to
-// another, over two devices of PoCL that are set apart as if each had hardware of its own.
-#include <dirent.h>
-
+// `fairgv migrate` and `park`: programs that go on while their session moves from one worker, and one device,
+// to another, over two devices of PoCL that are set apart as if each had hardware of its own.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "tests/integration/system/fixture.hpp"
 
@@ -117,9 +117,10 @@ TEST_F(Migration, AProgramGoesOnWhileItIsMovedAgainAndAgain) {
     ASSERT_TRUE(progresses(alice)) << "on device " << device;
     const std::size_t here = static_cast<std::size_t>(std::atoi(device));
     EXPECT_GE(memory("alice", here), kBallast);
-    EXPECT_EQ(memory("alice", 1 - here), 0U);
+    EXPECT_TRUE(eventually([&] { return memory("alice", 1 - here) == 0; }));
     EXPECT_EQ(session("alice")["moved"].contains("0"), here == 1);
-    EXPECT_EQ(children_of(daemon_pid), std::set<pid_t>({worker("alice")})) << "nothing is left of " << before;
+    EXPECT_TRUE(eventually([&] { return children_of(daemon_pid) == std::set<pid_t>({worker("alice")}); }))
+        << "something is left of " << before;
   }
   EXPECT_GT(session("alice")["device_time_ns"][1].get<std::uint64_t>(), 0U);
   EXPECT_EQ(session("alice")["moved"], nlohmann::json({{"0", 1}}));
@@ -148,7 +149,7 @@ TEST_F(Migration, AllSessionsOfATenantAreMovedOneAfterAnother) {
   const auto answer = migrate({"alice", "--device", "1"});
   ASSERT_EQ(answer["moves"].size(), 2U) << answer;
   ASSERT_TRUE(progresses(first) && progresses(second));
-  EXPECT_EQ(tenant("alice")["memory_used"][0], 0);
+  EXPECT_TRUE(eventually([&] { return tenant("alice")["memory_used"][0] == 0; }));
   expect_right(std::move(first));
   expect_right(std::move(second));
 }
@@ -196,7 +197,7 @@ TEST_F(Migration, TheNewWorkersDeathLeavesTheSessionToTheOldOne) {
   ASSERT_EQ(::kill(next_worker(daemon_pid, before), SIGKILL), 0);
   EXPECT_EQ(harness::finish(std::move(asked).value()).status, 1);
   EXPECT_EQ(worker("alice"), before);
-  EXPECT_EQ(session("alice")["memory_used"], held);
+  EXPECT_TRUE(eventually([&] { return session("alice")["memory_used"] == held; }));
   EXPECT_EQ(session("alice")["moving"], false);
   ASSERT_TRUE(progresses(alice));
   expect_right(std::move(alice));
@@ -258,6 +259,38 @@ TEST_F(Migration, ASessionMovesToADeviceThatIsHiddenFromItsProgram) {
   ASSERT_TRUE(progresses(alice));
   EXPECT_TRUE(session("alice")["moved"].empty());
   expect_right(std::move(alice));
+}
+
+TEST_F(Migration, AParkedProgramWaitsWithoutDeviceMemoryUntilItIsResumed) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const auto held = session("alice")["memory_used"];
+  const pid_t daemon_pid = daemon();
+  const auto parked = fairgv({"park", "alice"});
+  EXPECT_EQ(parked.status, 0) << joined(parked);
+  EXPECT_NE(joined(parked).find(": parked, image "), std::string::npos) << joined(parked);
+  EXPECT_TRUE(eventually([&] { return children_of(daemon_pid).empty(); }));
+  EXPECT_EQ(ps()["devices"][0]["memory_used"], 0);
+  EXPECT_EQ(session("alice")["parked"], true);
+  EXPECT_NE(joined(fairgv({"ps"})).find("parked"), std::string::npos);
+  EXPECT_EQ(fairgv({"restart"}).status, 0) << "the next daemon keeps the image";
+  EXPECT_EQ(session("alice")["parked"], true);
+  (void)alice.read_lines();
+  EXPECT_EQ(fairgv({"resume", "alice"}).status, 0);
+  EXPECT_EQ(session("alice")["parked"], false);
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_EQ(session("alice")["memory_used"], held);
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, AProgramThatIsKilledWhileItIsParkedLeavesNothing) {
+  {
+    const auto alice = start_wanderer("alice");
+    ASSERT_TRUE(eventually([&] { return sessions_of("alice") == 1 && memory("alice", 0) >= kBallast; }));
+    EXPECT_EQ(fairgv({"park", "alice"}).status, 0);
+  }
+  EXPECT_TRUE(eventually([&] { return sessions_of("alice") == 0; }));
+  EXPECT_EQ(ps()["devices"][0]["memory_used"], 0);
 }
 
 TEST_F(Migration, WhatCannotBeMovedIsALineThatSaysWhy) {

@@ -58,6 +58,7 @@ struct SessionRow {
 std::string state_of(const SessionRow& row) {
   const bool paused = row.tenant->paused || row.session->paused;
   if (row.session->moving) return "moving";
+  if (row.session->parked) return "parked";
   const double left = row.session->held_back_s;
   if (!paused && left > 0) return fmt::format("in {:.0f} s", std::ceil(left));
   if (row.session->state == "busy") return row.session->state;

@@ -49,7 +49,9 @@ TEST_F(MemoryMove, ChargesBothDevicesUntilItIsDone) {
   EXPECT_EQ(move->holdings, MovedBytes({0, 300}));
   EXPECT_EQ(book.granted(kMoves), MovedBytes({300, 300}));
   EXPECT_EQ(book.holdings(kMoves), MovedBytes({300})) << "it has not moved yet";
-  book.end_move(kMoves, move.value(), true);
+  book.hold(kMoves, move->holdings);
+  EXPECT_EQ(book.granted(kMoves), MovedBytes({300, 300})) << "its old worker may still be there";
+  book.give_back(kMoves, move->left);
   EXPECT_EQ(book.granted(kMoves), MovedBytes({0, 300}));
   EXPECT_EQ(book.holdings(kMoves), MovedBytes({0, 300}));
   EXPECT_TRUE(give_back(two, 0b10, 300));
@@ -62,7 +64,7 @@ TEST_F(MemoryMove, ThatFailsLeavesEverythingAsItWas) {
   ASSERT_TRUE(move);
   EXPECT_EQ(move->holdings, MovedBytes({0, 400}));
   EXPECT_EQ(book.granted(kMoves), MovedBytes({200, 400}));
-  book.end_move(kMoves, move.value(), false);
+  book.give_back(kMoves, move->entered);
   EXPECT_EQ(book.granted(kMoves), MovedBytes({200, 200}));
   EXPECT_EQ(book.holdings(kMoves), MovedBytes({200, 200}));
 }
@@ -73,7 +75,7 @@ TEST_F(MemoryMove, WithoutATargetChargesNothing) {
   ASSERT_TRUE(move);
   EXPECT_EQ(move->holdings, MovedBytes({300, 0}));
   EXPECT_EQ(book.granted(kMoves), MovedBytes({300, 0}));
-  book.end_move(kMoves, move.value(), true);
+  book.give_back(kMoves, move->left);
   EXPECT_EQ(book.granted(kMoves), MovedBytes({300, 0}));
 }
 
@@ -111,6 +113,31 @@ TEST_F(MemoryMove, WhatIsGivenBackOfOtherDevicesOfOneHardwareAddsUp) {
   EXPECT_TRUE(give_back(same_twice, 0b10, 70));
   EXPECT_EQ(book.holdings(kMoves), MovedBytes({30, 0}));
   EXPECT_FALSE(give_back(same_twice, 0b01, 31));
+}
+
+TEST_F(MemoryMove, WhatASessionHoldsIsReleasedAndHeldAgain) {
+  ASSERT_TRUE(charge(two, 0b01, 300));
+  ASSERT_TRUE(charge(two, 0b10, 100));
+  const auto release = book.release(kMoves);
+  EXPECT_EQ(release.holdings, MovedBytes({300, 100}));
+  EXPECT_EQ(book.granted(kMoves), MovedBytes({300, 100}));
+  book.give_back(kMoves, release.left);
+  EXPECT_EQ(book.granted(kMoves), MovedBytes({0, 0}));
+  book.begin(SessionId{2}, "a");
+  ASSERT_TRUE(
+      book.take(SessionId{2}, two, to_packet(LedgerRequest{LedgerRequest::Kind::charge, 0b10, 450, 450})));
+  const auto refused = book.begin_return(kMoves, two, release.holdings);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "it needs 100 B of device 1, and the device has 50 B more: 50 B are missing");
+  EXPECT_EQ(book.granted(kMoves), MovedBytes({0, 0}));
+  book.end(SessionId{2});
+  const auto back = book.begin_return(kMoves, two, release.holdings);
+  ASSERT_TRUE(back);
+  book.hold(kMoves, back->holdings);
+  book.give_back(kMoves, back->left);
+  EXPECT_EQ(book.granted(kMoves), MovedBytes({300, 100}));
+  EXPECT_EQ(book.holdings(kMoves), MovedBytes({300, 100}));
 }
 
 TEST_F(MemoryMove, AnAdoptedSessionHoldsWhatItWasGranted) {

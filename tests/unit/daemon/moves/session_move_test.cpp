@@ -35,6 +35,7 @@ TEST_F(MoveTest, WhatTheSessionHoldsIsChargedOnItsNewDevice) {
   start_two(take_memory(300) + honest_old(), say(ready()) + honest_new());
   run_until([&] { return granted() == Bytes({300, 0}); });
   EXPECT_EQ(move(1), "");
+  settle();
   EXPECT_EQ(granted(), Bytes({0, 300}));
   EXPECT_EQ(outcome->from, Numbers({0, 1}));
   EXPECT_EQ(outcome->to, Numbers({1})) << "nothing lies on the first device any more";
@@ -90,8 +91,8 @@ TEST_F(MoveTest, ANewWorkerThatDiesWhileItMakesTheSessionLeavesItToTheOldOne) {
   const std::string failure = move(1);
   EXPECT_NE(failure.find("its new worker ended with status 3"), std::string::npos) << failure;
   run_until([&] { return has_come_to(1); });
-  EXPECT_EQ(granted(), Bytes({300, 0}));
   settle();
+  EXPECT_EQ(granted(), Bytes({300, 0}));
   EXPECT_EQ(counts().crashes, 0U);
 }
 
