@@ -1,0 +1,29 @@
+// What a random program has found out: hashed in the order of its plan, printed at each check.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fairgv::moves {
+
+class Results {
+ public:
+  /// FNV-1a.
+  void add(const void* bytes, std::size_t count);
+  template <class T>
+  void add_value(const T& value) {
+    add(&value, sizeof(value));
+  }
+
+  /// Prints a line with the hash of all since the line before.
+  void print_check();
+  /// Prints a line with the hash of everything.
+  void print_total() const;
+
+ private:
+  static constexpr std::uint64_t kStart = 0xCBF29CE484222325U;
+  std::uint64_t hash_ = kStart, total_ = kStart;
+  std::size_t checks_ = 0;
+};
+
+}  // namespace fairgv::moves
