@@ -1,9 +1,9 @@
-// random_opencl SEED [--steps N] [--device D] [--devices N] [--stretch MS]
+// random_opencl SEED [--steps N] [--device D] [--devices N] [--stretch MS] [--details 0|1]
 //
 // Makes a random OpenCL program of the seed, runs it on the first platform and prints a hash of its results at each
 // check, and of all at the end. The results follow from the seed alone, on every device of one kind: a program that
 // prints something else under FairGV, or when its session is moved, was disturbed. --steps: the program's length;
-// --stretch: the least time that it takes.
+// --stretch: the least time that it takes; --details 1: its steps and results on standard error.
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace {
 
 struct Options {
-  std::uint64_t seed = 0, steps = 150, device = 0, devices = 1, stretch = 0;
+  std::uint64_t seed = 0, steps = 150, device = 0, devices = 1, stretch = 0, details = 0;
 };
 
 bool read(std::string_view text, std::uint64_t& number) {
@@ -35,6 +35,7 @@ std::optional<Options> options_of(int argc, char** argv) {
                                   : name == "--device"  ? &options.device
                                   : name == "--devices" ? &options.devices
                                   : name == "--stretch" ? &options.stretch
+                                  : name == "--details" ? &options.details
                                                         : nullptr;
     if (number == nullptr || !read(argv[i + 1], *number)) return std::nullopt;
   }
@@ -47,13 +48,13 @@ int main(int argc, char** argv) {
   using namespace fairgv::moves;
   const auto options = options_of(argc, argv);
   if (!options) {
-    std::fputs("usage: random_opencl SEED [--steps N] [--device D] [--devices N] [--stretch MS]\n", stderr);
+    std::fputs("usage: random_opencl SEED [--steps N] [--device D] [--devices N] [--stretch MS] [--details 0|1]\n", stderr);
     return 2;
   }
   try {
     const Devices devices = find_devices(options->device, options->devices);
     run(make_plan(options->seed, options->steps, capabilities_of(devices)), devices,
-        std::chrono::milliseconds(options->stretch));
+        {std::chrono::milliseconds(options->stretch), options->details != 0});
   } catch (const Unexpected& problem) {
     std::fprintf(stderr, "random_opencl: seed %llu, %s\n", static_cast<unsigned long long>(options->seed),
                  problem.what());

@@ -60,6 +60,7 @@ void end_user_event(World& world, Number context) {
 void add_callback(World& world, Number context) {
   const auto event = world.any_event(context);
   if (!event) return;
+  world.events[*event].has_callback = true;
   static const std::vector<cl_int> all = {CL_COMPLETE, CL_COMPLETE, CL_RUNNING, CL_SUBMITTED};
   world.emit(AddCallback{*event, world.order.is_user_event(*event) ? CL_COMPLETE : world.random.of(all)});
 }

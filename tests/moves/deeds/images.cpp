@@ -83,7 +83,7 @@ void copy_between_image_and_buffer(World& world, Number context) {
   const Memory& image = world.memories[*image_number];
   const Box box = any_box(world.random, image.size);
   const std::size_t bytes = pixels(box.region) * image.pixel;
-  const auto buffer_number = world.any_memory(context, Shape::kBuffer, 0, bytes);
+  const auto buffer_number = world.any_whole_buffer(context, bytes);
   if (!buffer_number) return;
   const Memory& buffer = world.memories[*buffer_number];
   const std::size_t offset = world.random.below(buffer.bytes - bytes + 1);

@@ -213,12 +213,13 @@ class Arguments {
     return bytes;
   }
 
-  /// Elements of the shortest buffer among the arguments.
+  /// Elements of the shortest buffer among the arguments, or of an image of a buffer.
   std::size_t shortest() const {
     std::size_t least = SIZE_MAX;
     for (const Number each : memories()) {
       const Memory& memory = world_.memories[each];
       if (memory.shape != Shape::kImage) least = std::min(least, memory.bytes / sizeof(cl_uint));
+      if (memory.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) least = std::min(least, memory.size[0]);
     }
     return least;
   }

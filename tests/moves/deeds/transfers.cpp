@@ -115,11 +115,12 @@ void copy_rect(World& world, Number context) {
   const Triple region = any_region(world.random);
   const Layout in_from = any_layout(world.random, region);
   const Layout in_to = any_layout(world.random, region);
-  const Target from = any_target(world, context, Shape::kBuffer, 0, extent(in_from, region));
-  const Target to = any_target(world, context, Shape::kBuffer, 0, extent(in_to, region));
-  if (!from || !to || world.memories[from.memory].storage == world.memories[to.memory].storage) return;
-  world.enqueue(from.queue, CopyRect{from.memory, to.memory, in_from, in_to, region},
-                {{world.memories[from.memory].storage, false}, {world.memories[to.memory].storage, true}});
+  const auto queue = world.any_queue(context);
+  const auto from = world.any_whole_buffer(context, extent(in_from, region));
+  const auto to = world.any_whole_buffer(context, extent(in_to, region));
+  if (!queue || !from || !to || world.memories[*from].storage == world.memories[*to].storage) return;
+  world.enqueue(*queue, CopyRect{*from, *to, in_from, in_to, region},
+                {{world.memories[*from].storage, false}, {world.memories[*to].storage, true}});
 }
 
 void migrate_memory(World& world, Number context) {

@@ -22,7 +22,7 @@ void add_answers(Objects& objects, Query query, Object object, std::initializer_
 
 void look_at_memory(Objects& objects, Number number) {
   const cl_mem memory = objects.memories.at(number);
-  add_answers(objects, clGetMemObjectInfo, memory, {CL_MEM_TYPE, CL_MEM_FLAGS, CL_MEM_SIZE, CL_MEM_OFFSET});
+  add_answers(objects, clGetMemObjectInfo, memory, {CL_MEM_TYPE, CL_MEM_SIZE, CL_MEM_OFFSET});
   if (!objects.images.contains(number)) return;
   add_answers(objects, clGetImageInfo, memory,
               {CL_IMAGE_FORMAT, CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_WIDTH, CL_IMAGE_HEIGHT, CL_IMAGE_DEPTH});

@@ -49,8 +49,8 @@ struct Mapping {
 };
 
 struct Objects {
-  Objects(cl_platform_id platform, std::vector<cl_device_id> all_devices)
-      : devices(std::move(all_devices)), recording_functions(platform) {}
+  Objects(cl_platform_id platform, std::vector<cl_device_id> all_devices, bool details)
+      : devices(std::move(all_devices)), recording_functions(platform), results(details) {}
 
   const std::vector<cl_device_id> devices;
   const RecordingFunctions recording_functions;

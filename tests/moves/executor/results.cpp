@@ -27,6 +27,9 @@ void print_line(const char* what, std::size_t number, std::uint64_t hash) {
 
 void Results::add(const void* bytes, std::size_t count) {
   hash_ = hashed(hash_, bytes, count);
+  if (details_)
+    std::fprintf(stderr, "result %zu of %zu bytes: %016" PRIx64 "\n", results_, count, hashed(kStart, bytes, count));
+  ++results_;
 }
 
 void Results::print_check() {

@@ -8,6 +8,9 @@ namespace fairgv::moves {
 
 class Results {
  public:
+  /// `details`: each result is a line on standard error, too, to find out which of them differ.
+  explicit Results(bool details) : details_(details) {}
+
   /// FNV-1a.
   void add(const void* bytes, std::size_t count);
   template <class T>
@@ -23,7 +26,8 @@ class Results {
  private:
   static constexpr std::uint64_t kStart = 0xCBF29CE484222325U;
   std::uint64_t hash_ = kStart, total_ = kStart;
-  std::size_t checks_ = 0;
+  std::size_t checks_ = 0, results_ = 0;
+  bool details_;
 };
 
 }  // namespace fairgv::moves

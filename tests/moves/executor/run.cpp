@@ -1,5 +1,6 @@
 #include "tests/moves/executor/run.hpp"
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <thread>
@@ -63,13 +64,14 @@ Capabilities capabilities_of(const Devices& devices) {
   return can;
 }
 
-void run(const Plan& plan, const Devices& devices, std::chrono::milliseconds stretch) {
-  auto objects = std::make_unique<Objects>(devices.platform, devices.devices);
+void run(const Plan& plan, const Devices& devices, const Manner& manner) {
+  auto objects = std::make_unique<Objects>(devices.platform, devices.devices, manner.details);
   objects->is_bare_driver = devices.is_bare_driver;
   const auto start = std::chrono::steady_clock::now();
-  const std::chrono::nanoseconds each = std::chrono::nanoseconds(stretch) / plan.steps.size();
+  const std::chrono::nanoseconds each = std::chrono::nanoseconds(manner.stretch) / plan.steps.size();
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (i % kBurst == 0) std::this_thread::sleep_until(start + i * each);
+    if (manner.details) std::fprintf(stderr, "step %zu of kind %zu\n", i, plan.steps[i].index());
     try {
       std::visit([&](const auto& step) { carry_out(*objects, step); }, plan.steps[i]);
     } catch (const Unexpected& problem) {

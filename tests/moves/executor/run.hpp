@@ -23,8 +23,12 @@ Devices find_devices(std::size_t first, std::size_t count);
 /// What all of them can do.
 Capabilities capabilities_of(const Devices& devices);
 
-/// Carries out all steps and prints the results. `stretch`: the least time that the steps take, with sleep
-/// between some of them. Throws Unexpected, which names the step.
-void run(const Plan& plan, const Devices& devices, std::chrono::milliseconds stretch);
+struct Manner {
+  std::chrono::milliseconds stretch{0};  // the least time of all steps, with sleep between some of them
+  bool details = false;                  // each step and each result is a line on standard error
+};
+
+/// Carries out all steps and prints the results. Throws Unexpected, which names the step.
+void run(const Plan& plan, const Devices& devices, const Manner& manner);
 
 }  // namespace fairgv::moves

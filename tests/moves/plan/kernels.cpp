@@ -111,7 +111,8 @@ struct ImageType {
 };
 const std::vector<ImageType> kImageTypes = {
     {"image1d", CL_MEM_OBJECT_IMAGE1D, "(int)p", "get_image_width(image)", true},
-    {"image1d_buffer", CL_MEM_OBJECT_IMAGE1D_BUFFER, "(int)p", "get_image_width(image)", false},
+    // PoCL 3.1 has no get_image_width() for it.
+    {"image1d_buffer", CL_MEM_OBJECT_IMAGE1D_BUFFER, "(int)p", "(int)n", false},
     {"image1d_array", CL_MEM_OBJECT_IMAGE1D_ARRAY, "(int2)(p % get_image_width(image), p / get_image_width(image))",
      "get_image_width(image) * (int)get_image_array_size(image)", true},
     {"image2d", CL_MEM_OBJECT_IMAGE2D, "(int2)(p % get_image_width(image), p / get_image_width(image))",

@@ -12,7 +12,7 @@ namespace fairgv::moves {
 enum class Parameter {
   kIn,        // global const uint*
   kOut,       // global uint*, of which each work-item writes its own element
-  kCount,     // uint n: the elements of the shortest buffer
+  kCount,     // uint n: the elements of the shortest buffer, or of an image of a buffer
   kValue,     // uint
   kRounds,    // uint: how long each work-item takes
   kFloat,     // float

@@ -201,6 +201,13 @@ std::optional<Number> World::any_memory(Number context, Shape shape, cl_mem_flag
                 }));
 }
 
+std::optional<Number> World::any_whole_buffer(Number context, std::size_t bytes) {
+  return one_of(random, numbers_of(memories, [&](const Memory& each) {
+                  return each.held && each.context == context && each.shape == Shape::kBuffer && !each.is_part &&
+                         each.bytes >= bytes && !storages[each.storage].mapped;
+                }));
+}
+
 std::optional<Number> World::any_event(Number context) {
   return one_of(random, numbers_of(events, [&](const EventModel& each) { return each.held && each.context == context; }));
 }

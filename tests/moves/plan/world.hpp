@@ -81,6 +81,7 @@ struct EventModel {
   bool held = false, profiling = false;
   bool armed = false;  // a user event that will end by itself
   bool kept = false;   // the program must not release it
+  bool has_callback = false;
 };
 struct MappingModel {
   Number memory = kNone, command = kNone;
@@ -141,6 +142,8 @@ class World {
   std::optional<Number> any_queue(Number context);
   /// Memory that is not mapped, has these flags not, and can hold at least `bytes`.
   std::optional<Number> any_memory(Number context, Shape shape, cl_mem_flags without, std::size_t bytes = 1);
+  /// A buffer that is no part of another. PoCL 3.1 does not survive parts in copies of boxes.
+  std::optional<Number> any_whole_buffer(Number context, std::size_t bytes);
   std::optional<Number> any_event(Number context);
 
   /// The event by which others may wait for the command: its own, or that of a new marker behind it.
