@@ -103,7 +103,7 @@ class Arguments {
     const bool is_image = parameter == Parameter::kImageIn || parameter == Parameter::kImageOut;
     const cl_mem_flags against = writes(parameter) ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
     if (!memory.held || memory.context != model().context || (memory.flags & against) != 0) return false;
-    if (world_.storages[memory.storage].mapped || (only_buffers_ && memory.shape == Shape::kSvm)) return false;
+    if (world_.storages[memory.storage].mapped || (memory.shape == Shape::kSvm && !may_have_svm())) return false;
     if ((memory.shape == Shape::kImage) != is_image) return false;
     if (is_image && (memory.type != model().kind->image || memory.normalized != model().kind->normalized_pixels))
       return false;
@@ -112,6 +112,9 @@ class Arguments {
     }
     return true;
   }
+
+  /// PoCL 3.1 does not survive a launch with shared virtual memory and an image of a buffer.
+  bool may_have_svm() const { return !only_buffers_ && model().kind->image != CL_MEM_OBJECT_IMAGE1D_BUFFER; }
 
   bool choose_memory(std::size_t index, Parameter parameter) {
     const ArgumentModel& before = model().arguments[index];
