@@ -1,8 +1,8 @@
-// Random programs compute the same on the driver, as tenants, and while their sessions are moved at random moments,
-// over two devices of PoCL.
+// Random programs compute the same on the driver, as tenants, and while their sessions are moved at random
+// moments, over two devices of PoCL.
 //
-// FAIRGV_MOVES_PROGRAMS: how many programs (default 6); FAIRGV_MOVES_FIRST: the seed of the first (default 1). The
-// programs follow from their own seeds; when and where to they are moved, from FAIRGV_TEST_SEED.
+// FAIRGV_MOVES_PROGRAMS: how many programs (default 6); FAIRGV_MOVES_FIRST: the seed of the first (default
+// 1). The programs follow from their own seeds; when and where to they are moved, from FAIRGV_TEST_SEED.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -63,7 +63,8 @@ struct RandomPrograms : System {
   static std::string tenant_of(std::uint64_t seed) { return "program-" + std::to_string(seed); }
 
   static std::vector<std::string> program(std::uint64_t seed, std::chrono::milliseconds stretch = {}) {
-    return {harness::beside("random_opencl"), std::to_string(seed), "--stretch", std::to_string(stretch.count())};
+    return {harness::beside("random_opencl"), std::to_string(seed), "--stretch",
+            std::to_string(stretch.count())};
   }
 
   /// What the program prints.
@@ -75,7 +76,8 @@ struct RandomPrograms : System {
     return sorted(finished->lines);
   }
 
-  harness::CommandLine as_tenant(std::uint64_t seed, const std::string& slice, std::chrono::milliseconds stretch = {}) {
+  harness::CommandLine as_tenant(std::uint64_t seed, const std::string& slice,
+                                 std::chrono::milliseconds stretch = {}) {
     auto command = tenancy->tenant(tenant_of(seed), 1, program(seed, stretch));
     command.environment.emplace_back("FAIRGV_SLICE", slice);
     return command;
@@ -90,7 +92,9 @@ TEST_F(RandomPrograms, ComputeTheSameAsTenantsWhenEveryLaunchIsCutAtRandom) {
     const Lines expected = lines_of(bare);
     ASSERT_FALSE(expected.empty());
     const Lines found = lines_of(as_tenant(seed, slice));
-    EXPECT_EQ(found, expected) << "as a tenant:\n" << text_of(found) << "on the driver:\n" << text_of(expected);
+    EXPECT_EQ(found, expected) << "as a tenant:\n"
+                               << text_of(found) << "on the driver:\n"
+                               << text_of(expected);
   });
 }
 

@@ -1,5 +1,5 @@
-// Plans by themselves, without OpenCL: what is ordered before what, and that each plan makes what it uses and releases
-// what it makes.
+// Plans by themselves, without OpenCL: what is ordered before what, and that each plan makes what it uses and
+// releases what it makes.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -121,7 +121,8 @@ class References {
   void of(const SetArgument& step) {
     used(Kind::kKernel, step.kernel);
     if (const auto* memory = std::get_if<MemoryArgument>(&step.argument)) used(Kind::kMemory, memory->memory);
-    if (const auto* sampler = std::get_if<SamplerArgument>(&step.argument)) used(Kind::kSampler, sampler->sampler);
+    if (const auto* sampler = std::get_if<SamplerArgument>(&step.argument))
+      used(Kind::kSampler, sampler->sampler);
   }
   void of(const MakeUserEvent& step) { made(Kind::kEvent, step.event); }
   void of(const Enqueue& step) {

@@ -1,8 +1,9 @@
 // random_opencl SEED [--steps N] [--device D] [--devices N] [--stretch MS] [--details 0|1]
 //
-// Makes a random OpenCL program of the seed, runs it on the first platform and prints a hash of its results at each
-// check, and of all at the end. The results follow from the seed alone, on every device of one kind: a program that
-// prints something else under FairGV, or when its session is moved, was disturbed. --steps: the program's length;
+// Makes a random OpenCL program of the seed, runs it on the first platform and prints a hash of its results
+// at each check, and of all at the end. The results follow from the seed alone, on every device of one kind:
+// a program that prints something else under FairGV, or when its session is moved, was disturbed. --steps:
+// the program's length;
 // --stretch: the least time that it takes; --details 1: its steps and results on standard error.
 #include <charconv>
 #include <chrono>
@@ -48,7 +49,9 @@ int main(int argc, char** argv) {
   using namespace fairgv::moves;
   const auto options = options_of(argc, argv);
   if (!options) {
-    std::fputs("usage: random_opencl SEED [--steps N] [--device D] [--devices N] [--stretch MS] [--details 0|1]\n", stderr);
+    std::fputs(
+        "usage: random_opencl SEED [--steps N] [--device D] [--devices N] [--stretch MS] [--details 0|1]\n",
+        stderr);
     return 2;
   }
   try {

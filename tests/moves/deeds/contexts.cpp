@@ -36,7 +36,8 @@ void make_queue(World& world, Number context) {
     return each.held && each.context == context;
   });
   if (held >= kMostQueues) return;
-  QueueModel queue{.context = context, .profiling = world.random.one_in(2), .out_of_order = world.random.one_in(2)};
+  QueueModel queue{
+      .context = context, .profiling = world.random.one_in(2), .out_of_order = world.random.one_in(2)};
   const Number number = world.order.add_queue(queue.out_of_order);
   world.queues.push_back(queue);
   const cl_command_queue_properties profiling = queue.profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
@@ -101,7 +102,8 @@ void release_all(World& world) {
   gather(all, Kind::kKernel, world.kernels);
   // Nothing waits for these.
   for (std::size_t i = 0; i < world.events.size(); ++i)
-    if (world.events[i].held && world.order.is_user_event(static_cast<Number>(i))) world.arm(static_cast<Number>(i));
+    if (world.events[i].held && world.order.is_user_event(static_cast<Number>(i)))
+      world.arm(static_cast<Number>(i));
   gather(all, Kind::kEvent, world.events);
   world.random.shuffle(all);
   for (const Release& each : all) world.emit(each);

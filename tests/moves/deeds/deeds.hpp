@@ -1,5 +1,5 @@
-// What a random program may do next. Each deed adds steps to the plan, or none if the program has not got what the
-// deed needs.
+// What a random program may do next. Each deed adds steps to the plan, or none if the program has not got
+// what the deed needs.
 #pragma once
 
 #include "tests/moves/plan/world.hpp"
@@ -33,8 +33,8 @@ std::optional<Number> any_program(World& world, Number context);
 /// Whether the object that was set is still the program's.
 bool argument_is_held(const World& world, const ArgumentModel& argument);
 void launch(World& world, Number context);
-/// A launch of the kernel, whose arguments are set as they must be, and what it uses; none if the context has no
-/// memory for it. `only_buffers`: no shared virtual memory.
+/// A launch of the kernel, whose arguments are set as they must be, and what it uses; none if the context has
+/// no memory for it. `only_buffers`: no shared virtual memory.
 struct PreparedLaunch {
   Launch launch;
   std::vector<Use> uses;

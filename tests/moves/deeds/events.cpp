@@ -53,7 +53,8 @@ void make_user_event(World& world, Number context) {
 
 void end_user_event(World& world, Number context) {
   std::vector<Number> open = held_events(world, context);
-  std::erase_if(open, [&](Number each) { return !world.order.is_user_event(each) || world.events[each].armed; });
+  std::erase_if(open,
+                [&](Number each) { return !world.order.is_user_event(each) || world.events[each].armed; });
   if (!open.empty()) world.arm(world.random.of(open));
 }
 

@@ -65,13 +65,15 @@ void copy_image(World& world, Number context) {
   if (!queue || !from || !to) return;
   const Memory& source = world.memories[*from];
   const Memory& target = world.memories[*to];
-  const bool alike = source.type == target.type && source.pixel == target.pixel && source.format == target.format;
+  const bool alike =
+      source.type == target.type && source.pixel == target.pixel && source.format == target.format;
   if (source.storage == target.storage || !alike) return;
   Triple common{};
   for (std::size_t d = 0; d < common.size(); ++d) common[d] = std::min(source.size[d], target.size[d]);
   const Box box = any_box(world.random, common);
   Triple to_origin{};
-  for (std::size_t d = 0; d < common.size(); ++d) to_origin[d] = world.random.below(target.size[d] - box.region[d] + 1);
+  for (std::size_t d = 0; d < common.size(); ++d)
+    to_origin[d] = world.random.below(target.size[d] - box.region[d] + 1);
   world.enqueue(*queue, CopyImage{*from, *to, box.origin, to_origin, box.region},
                 {{source.storage, false}, {target.storage, true}});
 }
@@ -88,9 +90,9 @@ void copy_between_image_and_buffer(World& world, Number context) {
   const Memory& buffer = world.memories[*buffer_number];
   const std::size_t offset = world.random.below(buffer.bytes - bytes + 1);
   const bool to_buffer = world.random.one_in(2);
-  const Action action = to_buffer
-                            ? Action(CopyImageToBuffer{*image_number, *buffer_number, box.origin, box.region, offset})
-                            : Action(CopyBufferToImage{*buffer_number, *image_number, offset, box.origin, box.region});
+  const Action action =
+      to_buffer ? Action(CopyImageToBuffer{*image_number, *buffer_number, box.origin, box.region, offset})
+                : Action(CopyBufferToImage{*buffer_number, *image_number, offset, box.origin, box.region});
   world.enqueue(*queue, action, {{image.storage, !to_buffer}, {buffer.storage, to_buffer}});
 }
 

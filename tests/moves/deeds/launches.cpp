@@ -73,7 +73,8 @@ class Arguments {
   std::vector<Number> memories() const {
     std::vector<Number> all;
     for (std::size_t i = 0; i < chosen_.size(); ++i)
-      if (chosen_[i] != kNone && model().kind->parameters[i] != Parameter::kSampler) all.push_back(chosen_[i]);
+      if (chosen_[i] != kNone && model().kind->parameters[i] != Parameter::kSampler)
+        all.push_back(chosen_[i]);
     return all;
   }
 
@@ -103,9 +104,11 @@ class Arguments {
     const bool is_image = parameter == Parameter::kImageIn || parameter == Parameter::kImageOut;
     const cl_mem_flags against = writes(parameter) ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
     if (!memory.held || memory.context != model().context || (memory.flags & against) != 0) return false;
-    if (world_.storages[memory.storage].mapped || (memory.shape == Shape::kSvm && !may_have_svm())) return false;
+    if (world_.storages[memory.storage].mapped || (memory.shape == Shape::kSvm && !may_have_svm()))
+      return false;
     if ((memory.shape == Shape::kImage) != is_image) return false;
-    if (is_image && (memory.type != model().kind->image || memory.normalized != model().kind->normalized_pixels))
+    if (is_image &&
+        (memory.type != model().kind->image || memory.normalized != model().kind->normalized_pixels))
       return false;
     for (const Use& use : uses()) {
       if (use.storage == memory.storage && (use.writes || writes(parameter))) return false;
@@ -181,8 +184,10 @@ class Arguments {
         break;
       case Parameter::kRounds: {
         const std::uint64_t items = launch.global[0] * launch.global[1] * launch.global[2];
-        const std::uint64_t most = std::max<std::uint64_t>(1, std::min<std::uint64_t>(kMostRounds / items, 20'000));
-        const auto rounds = static_cast<cl_uint>(random.one_in(4) ? random.between(1, most) : random.between(0, 16));
+        const std::uint64_t most =
+            std::max<std::uint64_t>(1, std::min<std::uint64_t>(kMostRounds / items, 20'000));
+        const auto rounds =
+            static_cast<cl_uint>(random.one_in(4) ? random.between(1, most) : random.between(0, 16));
         may_stay = false;
         value = Value{bytes_of(&rounds, sizeof(rounds))};
         break;
@@ -242,8 +247,8 @@ bool argument_is_held(const World& world, const ArgumentModel& argument) {
 std::optional<PreparedLaunch> prepare_launch(World& world, Number kernel, bool only_buffers) {
   Arguments arguments(world, kernel, only_buffers);
   if (!arguments.choose()) return std::nullopt;
-  PreparedLaunch prepared{any_launch_size(world.random, world.kernels[kernel].kind->needs_local_size), arguments.uses(),
-                          arguments.memories()};
+  PreparedLaunch prepared{any_launch_size(world.random, world.kernels[kernel].kind->needs_local_size),
+                          arguments.uses(), arguments.memories()};
   prepared.launch.kernel = kernel;
   arguments.set(prepared.launch);
   return prepared;

@@ -15,12 +15,12 @@ bool is_open(const World& world, const MappingModel& mapping, Number context) {
 }  // namespace
 
 void open_mapping(World& world, Number context) {
-  const auto open = std::count_if(world.mappings.begin(), world.mappings.end(), [&](const MappingModel& each) {
-    return is_open(world, each, context);
-  });
+  const auto open = std::count_if(world.mappings.begin(), world.mappings.end(),
+                                  [&](const MappingModel& each) { return is_open(world, each, context); });
   static const std::vector<Shape> shapes = {Shape::kBuffer, Shape::kBuffer, Shape::kImage, Shape::kSvm};
-  const auto memory = world.any_memory(
-      context, world.random.of(shapes), CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS);
+  const auto memory =
+      world.any_memory(context, world.random.of(shapes),
+                       CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS);
   const auto queue = world.any_queue(context);
   if (!memory || !queue || open >= kMostOpen) return;
   const Memory& model = world.memories[*memory];
@@ -39,9 +39,10 @@ void open_mapping(World& world, Number context) {
     origin = {world.random.one_in(2) ? 0 : world.random.below(model.bytes), 0, 0};
     region = {world.random.between(1, model.bytes - origin[0]), 1, 1};
   }
-  const Action action = model.shape == Shape::kSvm
-                            ? Action(SvmMap{number, *memory, flags, origin[0], region[0]})
-                            : Action(Map{number, *memory, flags, model.shape == Shape::kImage, origin, region});
+  const Action action =
+      model.shape == Shape::kSvm
+          ? Action(SvmMap{number, *memory, flags, origin[0], region[0]})
+          : Action(Map{number, *memory, flags, model.shape == Shape::kImage, origin, region});
   const bool writes = (flags & ~static_cast<cl_map_flags>(CL_MAP_READ)) != 0;
   const Number storage = model.storage;
   const Number command = world.enqueue(*queue, action, {{storage, writes}}, world.random.one_in(3));

@@ -10,10 +10,9 @@ constexpr std::size_t kMostMemories = 14;  // of a context
 constexpr std::size_t kAlignment = 128;    // of sub-buffers, for every device of PoCL
 
 bool has_room(const World& world, Number context) {
-  return static_cast<std::size_t>(std::count_if(world.memories.begin(), world.memories.end(),
-                                                [&](const Memory& each) {
-                                                  return each.held && each.context == context;
-                                                })) < kMostMemories;
+  return static_cast<std::size_t>(std::count_if(
+             world.memories.begin(), world.memories.end(),
+             [&](const Memory& each) { return each.held && each.context == context; })) < kMostMemories;
 }
 
 Number add(World& world, Memory memory, bool new_storage = true) {
@@ -32,9 +31,9 @@ cl_mem_flags any_access(Random& random) {
 }
 
 cl_mem_flags any_place(Random& random) {
-  static const std::vector<cl_mem_flags> all = {
-      0, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR, CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR,
-      CL_MEM_USE_HOST_PTR};
+  static const std::vector<cl_mem_flags> all = {0, CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR,
+                                                CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR,
+                                                CL_MEM_USE_HOST_PTR};
   return random.of(all);
 }
 
@@ -57,7 +56,8 @@ std::size_t any_bytes(Random& random) {
 void fill_image(World& world, Number memory) {
   const Memory& image = world.memories[memory];
   FillImage fill{memory, {0, 0, 0}, image.size, {}};
-  for (cl_uint& each : fill.color) each = image.normalized ? 0x3E800000 : static_cast<cl_uint>(world.random.below(256));
+  for (cl_uint& each : fill.color)
+    each = image.normalized ? 0x3E800000 : static_cast<cl_uint>(world.random.below(256));
   if (const auto queue = world.any_queue(image.context)) {
     world.enqueue(*queue, fill, {{image.storage, true}});
   }
@@ -101,7 +101,8 @@ void make_buffer(World& world, Number context) {
   world.emit(MakeBuffer{number, context, flags, world.new_data(bytes)});
   if (has_contents(flags)) return;
   if (const auto queue = world.any_queue(context)) {
-    world.enqueue(*queue, FillBuffer{number, 0, bytes, world.new_data(4)}, {{world.memories[number].storage, true}});
+    world.enqueue(*queue, FillBuffer{number, 0, bytes, world.new_data(4)},
+                  {{world.memories[number].storage, true}});
   }
 }
 
@@ -121,9 +122,9 @@ void make_sub_buffer(World& world, Number context) {
 
 void make_image(World& world, Number context) {
   if (!world.can.images || !has_room(world, context)) return;
-  static const std::vector<cl_mem_object_type> types = {CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY,
-                                                        CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D,
-                                                        CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D};
+  static const std::vector<cl_mem_object_type> types = {
+      CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D,
+      CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D};
   Random& random = world.random;
   Memory image{.context = context, .shape = Shape::kImage, .flags = any_access(random) | any_place(random)};
   image.type = random.of(types);
@@ -148,7 +149,8 @@ void make_image_of_buffer(World& world, Number context) {
   image.size = {std::min<std::size_t>(image.bytes / image.pixel, 4096), 1, 1};
   image.bytes = image.size[0] * image.pixel;
   const Number number = add(world, image, false);
-  world.emit(MakeImage{number, context, 0, kFormats[image.format].format, image.type, image.size, {}, *buffer});
+  world.emit(
+      MakeImage{number, context, 0, kFormats[image.format].format, image.type, image.size, {}, *buffer});
 }
 
 void make_sampler(World& world, Number context) {
@@ -159,9 +161,10 @@ void make_sampler(World& world, Number context) {
   const bool by_fractions = !sampler.exact && world.random.one_in(2);
   const auto number = static_cast<Number>(world.samplers.size());
   world.samplers.push_back(sampler);
-  world.emit(MakeSampler{number, context, by_fractions, world.random.of(by_fractions ? normalized : anywhere),
-                         static_cast<cl_filter_mode>(sampler.exact || world.random.one_in(2) ? CL_FILTER_NEAREST
-                                                                                             : CL_FILTER_LINEAR)});
+  world.emit(
+      MakeSampler{number, context, by_fractions, world.random.of(by_fractions ? normalized : anywhere),
+                  static_cast<cl_filter_mode>(sampler.exact || world.random.one_in(2) ? CL_FILTER_NEAREST
+                                                                                      : CL_FILTER_LINEAR)});
 }
 
 void make_svm(World& world, Number context) {
@@ -171,7 +174,8 @@ void make_svm(World& world, Number context) {
   const std::size_t bytes = any_bytes(world.random);
   const Number number = add(world, {.context = context, .shape = Shape::kSvm, .bytes = bytes});
   world.emit(MakeSvm{number, context, bytes});
-  world.enqueue(*queue, SvmFill{number, 0, bytes, world.new_data(4)}, {{world.memories[number].storage, true}});
+  world.enqueue(*queue, SvmFill{number, 0, bytes, world.new_data(4)},
+                {{world.memories[number].storage, true}});
 }
 
 void release_memory(World& world, Number context) {
@@ -180,7 +184,8 @@ void release_memory(World& world, Number context) {
   const auto memory = world.any_memory(context, shape, 0);
   if (!memory) return;
   for (const RecordingModel& each : world.recordings) {
-    if (each.held && std::find(each.memories.begin(), each.memories.end(), *memory) != each.memories.end()) return;
+    if (each.held && std::find(each.memories.begin(), each.memories.end(), *memory) != each.memories.end())
+      return;
   }
   if (shape == Shape::kSvm) {
     const auto queue = world.any_queue(context);
@@ -195,7 +200,8 @@ void release_memory(World& world, Number context) {
 void release_sampler(World& world, Number context) {
   std::vector<Number> held;
   for (std::size_t i = 0; i < world.samplers.size(); ++i)
-    if (world.samplers[i].held && world.samplers[i].context == context) held.push_back(static_cast<Number>(i));
+    if (world.samplers[i].held && world.samplers[i].context == context)
+      held.push_back(static_cast<Number>(i));
   if (held.size() < 2) return;
   const Number sampler = world.random.of(held);
   world.emit(Release{Kind::kSampler, sampler});

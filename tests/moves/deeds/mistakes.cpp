@@ -25,8 +25,9 @@ void make_mistake(World& world, Number context) {
       return;
     }
     default:
-      world.emit(FailUserEvent{context, world.random.between(1, 3), -static_cast<cl_int>(world.random.between(1, 50)),
-                               world.random.one_in(2) ? 0 : static_cast<std::uint32_t>(world.random.between(100, 3000))});
+      world.emit(FailUserEvent{
+          context, world.random.between(1, 3), -static_cast<cl_int>(world.random.between(1, 50)),
+          world.random.one_in(2) ? 0 : static_cast<std::uint32_t>(world.random.between(100, 3000))});
   }
 }
 

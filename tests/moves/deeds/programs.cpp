@@ -15,7 +15,8 @@ const std::vector<std::string>& all_options() {
 std::vector<Number> held_programs(const World& world, Number context) {
   std::vector<Number> held;
   for (std::size_t i = 0; i < world.programs.size(); ++i)
-    if (world.programs[i].held && world.programs[i].context == context) held.push_back(static_cast<Number>(i));
+    if (world.programs[i].held && world.programs[i].context == context)
+      held.push_back(static_cast<Number>(i));
   return held;
 }
 

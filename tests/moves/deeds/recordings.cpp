@@ -19,7 +19,8 @@ std::vector<Number> held_recordings(const World& world, Number context) {
 /// The commands of a recording, each behind those before it that use the same memory.
 class RecordingPlanner {
  public:
-  RecordingPlanner(World& world, Number context, RecordingModel& model) : world_(world), context_(context), model_(model) {}
+  RecordingPlanner(World& world, Number context, RecordingModel& model)
+      : world_(world), context_(context), model_(model) {}
 
   std::vector<RecordedCommand> commands() && { return std::move(commands_); }
 
@@ -41,7 +42,9 @@ class RecordingPlanner {
     if (!program) return;
     const KernelKind& kind = world_.random.of(world_.programs[*program].module->kernels);
     // PoCL 3.1 counts the uses of a sampler down with each replay.
-    if (std::find(kind.parameters.begin(), kind.parameters.end(), Parameter::kSampler) != kind.parameters.end()) return;
+    if (std::find(kind.parameters.begin(), kind.parameters.end(), Parameter::kSampler) !=
+        kind.parameters.end())
+      return;
     const Number kernel = add_kernel(world_, *program, kind);
     world_.kernels[kernel].recorded = true;
     model_.kernels.push_back(kernel);
@@ -98,7 +101,8 @@ class RecordingPlanner {
 
 void record(World& world, Number context) {
   const auto queue = world.any_queue(context);
-  if (!world.can.command_buffers || !queue || held_recordings(world, context).size() >= kMostRecordings) return;
+  if (!world.can.command_buffers || !queue || held_recordings(world, context).size() >= kMostRecordings)
+    return;
   RecordingModel model;
   model.queue = *queue;
   model.simultaneous = world.random.one_in(2);

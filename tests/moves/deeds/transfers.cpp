@@ -27,7 +27,8 @@ struct Target {
 };
 
 Target any_target(World& world, Number context, Shape shape, cl_mem_flags without, std::size_t bytes = 1) {
-  return {world.any_queue(context).value_or(kNone), world.any_memory(context, shape, without, bytes).value_or(kNone)};
+  return {world.any_queue(context).value_or(kNone),
+          world.any_memory(context, shape, without, bytes).value_or(kNone)};
 }
 
 /// A box of rows in a buffer, or in host memory, with gaps between rows and slices.

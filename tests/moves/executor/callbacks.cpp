@@ -25,7 +25,8 @@ void Callbacks::add(cl_event event, cl_int status, Number number) {
 std::uint64_t Callbacks::all_called() {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, kLongest, [&] { return called_ >= calls_.size(); }))
-    throw Unexpected(std::to_string(called_) + " of " + std::to_string(calls_.size()) + " callbacks were called");
+    throw Unexpected(std::to_string(called_) + " of " + std::to_string(calls_.size()) +
+                     " callbacks were called");
   return sum_ + called_;
 }
 

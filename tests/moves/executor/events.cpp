@@ -62,9 +62,9 @@ void carry_out(Objects& objects, const LookAtEvent& step) {
   const cl_ulong started = time_of(event, CL_PROFILING_COMMAND_START);
   const cl_ulong ended = time_of(event, CL_PROFILING_COMMAND_END);
   if (queued > submitted || submitted > started || started > ended)
-    throw Unexpected("the times of event " + std::to_string(step.event) + " are out of order: " +
-                     std::to_string(queued) + ", " + std::to_string(submitted) + ", " + std::to_string(started) +
-                     ", " + std::to_string(ended));
+    throw Unexpected("the times of event " + std::to_string(step.event) +
+                     " are out of order: " + std::to_string(queued) + ", " + std::to_string(submitted) +
+                     ", " + std::to_string(started) + ", " + std::to_string(ended));
 }
 
 void carry_out(Objects& objects, const TouchMapping& step) {

@@ -24,7 +24,9 @@ inline void fill_with(std::uint64_t seed, std::uint8_t* to, std::size_t bytes) {
 class HostMemory {
  public:
   explicit HostMemory(const Data& data) : HostMemory(data.bytes) { fill_with(data.seed, get(), bytes_); }
-  explicit HostMemory(const Array& array) : HostMemory(array.bytes) { std::memset(get(), kUntouched, bytes_); }
+  explicit HostMemory(const Array& array) : HostMemory(array.bytes) {
+    std::memset(get(), kUntouched, bytes_);
+  }
 
   std::uint8_t* get() const { return memory_.get(); }
   std::size_t bytes() const { return bytes_; }

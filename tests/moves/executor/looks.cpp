@@ -32,13 +32,15 @@ void look_at_program(Objects& objects, Number number) {
   const cl_program program = objects.programs.at(number);
   add_answers(objects, clGetProgramInfo, program, {CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_SOURCE});
   std::size_t kernels = 0;
-  expect(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, nullptr), "clGetProgramInfo");
+  expect(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, nullptr),
+         "clGetProgramInfo");
   std::vector<cl_device_id> devices(1);
   expect(clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(cl_device_id), devices.data(), nullptr),
          "clGetProgramInfo");
   cl_build_status status = CL_BUILD_NONE;
-  expect(clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, nullptr),
-         "clGetProgramBuildInfo");
+  expect(
+      clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, nullptr),
+      "clGetProgramBuildInfo");
   objects.results.add_value(status);
 }
 
@@ -47,9 +49,11 @@ void look_at_program(Objects& objects, Number number) {
 void carry_out(Objects& objects, const LookAtObject& step) {
   switch (step.kind) {
     case Kind::kContext:
-      return add_answers(objects, clGetContextInfo, objects.contexts.at(step.number), {CL_CONTEXT_NUM_DEVICES});
+      return add_answers(objects, clGetContextInfo, objects.contexts.at(step.number),
+                         {CL_CONTEXT_NUM_DEVICES});
     case Kind::kQueue:
-      return add_answers(objects, clGetCommandQueueInfo, objects.queues.at(step.number), {CL_QUEUE_PROPERTIES});
+      return add_answers(objects, clGetCommandQueueInfo, objects.queues.at(step.number),
+                         {CL_QUEUE_PROPERTIES});
     case Kind::kMemory:
       return look_at_memory(objects, step.number);
     case Kind::kSampler:

@@ -19,8 +19,8 @@ void add_status(Objects& objects, cl_event event) {
 
 void carry_out(Objects& objects, const LaunchWithoutArguments& step) {
   const std::size_t items = 16;
-  expect(clEnqueueNDRangeKernel(objects.queues.at(step.queue), objects.kernels.at(step.kernel), 1, nullptr, &items,
-                                nullptr, 0, nullptr, nullptr),
+  expect(clEnqueueNDRangeKernel(objects.queues.at(step.queue), objects.kernels.at(step.kernel), 1, nullptr,
+                                &items, nullptr, 0, nullptr, nullptr),
          "clEnqueueNDRangeKernel without arguments", CL_INVALID_KERNEL_ARGS);
 }
 
@@ -29,15 +29,16 @@ void carry_out(Objects& objects, const BuildWithError& step) {
       "kernel void wrong(global uint* out) { out[" + std::to_string(step.seed) + "] = undeclared; }\n";
   const char* text = source.c_str();
   cl_int error = CL_SUCCESS;
-  const cl_program program = clCreateProgramWithSource(objects.contexts.at(step.context), 1, &text, nullptr, &error);
+  const cl_program program =
+      clCreateProgramWithSource(objects.contexts.at(step.context), 1, &text, nullptr, &error);
   expect(error, "clCreateProgramWithSource");
   expect(clBuildProgram(program, 0, nullptr, "", nullptr, nullptr), "clBuildProgram of an error",
          CL_BUILD_PROGRAM_FAILURE);
   clCreateKernel(program, "wrong", &error);
   expect(error, "clCreateKernel of what was not built", CL_INVALID_PROGRAM_EXECUTABLE);
   std::size_t size = 0;
-  expect(clGetProgramBuildInfo(program, objects.context_devices.at(step.context), CL_PROGRAM_BUILD_LOG, 0, nullptr,
-                               &size),
+  expect(clGetProgramBuildInfo(program, objects.context_devices.at(step.context), CL_PROGRAM_BUILD_LOG, 0,
+                               nullptr, &size),
          "clGetProgramBuildInfo");
   if (size < 2) throw Unexpected("the log of a failed build is empty");
   expect(clReleaseProgram(program), "clReleaseProgram");
@@ -51,7 +52,8 @@ void carry_out(Objects& objects, const WrongCalls& step) {
   expect(clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes), &bytes, nullptr), "clGetMemObjectInfo");
   const cl_uint pattern = 0;
   const std::size_t items = 1;
-  expect(clEnqueueFillBuffer(queue, memory, &pattern, sizeof(pattern), 0, (bytes / 4 + 1) * 4, 0, nullptr, nullptr),
+  expect(clEnqueueFillBuffer(queue, memory, &pattern, sizeof(pattern), 0, (bytes / 4 + 1) * 4, 0, nullptr,
+                             nullptr),
          "clEnqueueFillBuffer beyond the buffer", CL_INVALID_VALUE);
   expect(clEnqueueFillBuffer(queue, memory, &pattern, 3, 0, 3, 0, nullptr, nullptr),
          "clEnqueueFillBuffer with three bytes", CL_INVALID_VALUE);
@@ -66,11 +68,12 @@ void carry_out(Objects& objects, const FailUserEvent& step) {
   const cl_context context = objects.contexts.at(step.context);
   const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
   cl_int error = CL_SUCCESS;
-  const cl_command_queue queue =
-      clCreateCommandQueueWithProperties(context, objects.context_devices.at(step.context), properties, &error);
+  const cl_command_queue queue = clCreateCommandQueueWithProperties(
+      context, objects.context_devices.at(step.context), properties, &error);
   expect(error, "clCreateCommandQueueWithProperties");
   std::vector<cl_uint> contents(kCount, static_cast<cl_uint>(step.status));
-  const cl_mem memory = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, kCount * sizeof(cl_uint), contents.data(), &error);
+  const cl_mem memory =
+      clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, kCount * sizeof(cl_uint), contents.data(), &error);
   expect(error, "clCreateBuffer");
   std::vector<cl_event> events{clCreateUserEvent(context, &error)};
   expect(error, "clCreateUserEvent");

@@ -89,9 +89,9 @@ void carry_out(Objects& objects, const MakeContext& step) {
 void carry_out(Objects& objects, const MakeQueue& step) {
   cl_int error = CL_SUCCESS;
   const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, step.properties, 0};
-  objects.queues[step.queue] =
-      clCreateCommandQueueWithProperties(objects.contexts.at(step.context), objects.context_devices.at(step.context),
-                                         step.properties != 0 ? properties : nullptr, &error);
+  objects.queues[step.queue] = clCreateCommandQueueWithProperties(
+      objects.contexts.at(step.context), objects.context_devices.at(step.context),
+      step.properties != 0 ? properties : nullptr, &error);
   expect(error, "clCreateCommandQueueWithProperties");
 }
 
@@ -133,8 +133,8 @@ void carry_out(Objects& objects, const MakeImage& step) {
 void carry_out(Objects& objects, const MakeSampler& step) {
   cl_int error = CL_SUCCESS;
   objects.samplers[step.sampler] =
-      clCreateSampler(objects.contexts.at(step.context), step.normalized ? CL_TRUE : CL_FALSE, step.addressing,
-                      step.filter, &error);
+      clCreateSampler(objects.contexts.at(step.context), step.normalized ? CL_TRUE : CL_FALSE,
+                      step.addressing, step.filter, &error);
   expect(error, "clCreateSampler");
 }
 

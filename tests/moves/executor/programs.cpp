@@ -26,13 +26,14 @@ cl_program linked(cl_context context, const MakeProgram& step) {
   for (const std::string& source : step.sources) {
     parts.push_back(from_source(context, source));
     const cl_uint headers = header != nullptr ? 1 : 0;
-    expect(clCompileProgram(parts.back(), 0, nullptr, step.options.c_str(), headers, headers != 0 ? &header : nullptr,
-                            headers != 0 ? &header_name : nullptr, nullptr, nullptr),
+    expect(clCompileProgram(parts.back(), 0, nullptr, step.options.c_str(), headers,
+                            headers != 0 ? &header : nullptr, headers != 0 ? &header_name : nullptr, nullptr,
+                            nullptr),
            "clCompileProgram");
   }
   cl_int error = CL_SUCCESS;
-  const cl_program program = clLinkProgram(context, 0, nullptr, "", static_cast<cl_uint>(parts.size()), parts.data(),
-                                           nullptr, nullptr, &error);
+  const cl_program program = clLinkProgram(context, 0, nullptr, "", static_cast<cl_uint>(parts.size()),
+                                           parts.data(), nullptr, nullptr, &error);
   expect(error, "clLinkProgram");
   for (const cl_program each : parts) expect(clReleaseProgram(each), "clReleaseProgram");
   if (header != nullptr) expect(clReleaseProgram(header), "clReleaseProgram");
@@ -65,7 +66,8 @@ void carry_out(Objects& objects, const MakeProgram& step) {
   } else {
     program = from_source(context, step.sources.front());
     expect(clBuildProgram(program, 0, nullptr, step.options.c_str(), nullptr, nullptr), "clBuildProgram");
-    if (step.way == Way::kBinary) program = of_binary(context, objects.context_devices.at(step.context), program);
+    if (step.way == Way::kBinary)
+      program = of_binary(context, objects.context_devices.at(step.context), program);
   }
   objects.programs[step.program] = program;
 }

@@ -7,13 +7,15 @@ namespace {
 /// One clCommand*KHR call, as the action says which.
 class CommandRecorder {
  public:
-  CommandRecorder(Objects& objects, cl_command_buffer_khr recording) : objects_(objects), recording_(recording) {}
+  CommandRecorder(Objects& objects, cl_command_buffer_khr recording)
+      : objects_(objects), recording_(recording) {}
 
   cl_int add(const RecordedCommand& command) {
     waits_.clear();
     for (const std::size_t each : command.waits) waits_.push_back(points_.at(each));
     cl_sync_point_khr point = 0;
-    const cl_int error = std::visit([&](const auto& action) { return recorded(action, point); }, command.action);
+    const cl_int error =
+        std::visit([&](const auto& action) { return recorded(action, point); }, command.action);
     points_.push_back(point);
     return error;
   }
@@ -22,18 +24,19 @@ class CommandRecorder {
   cl_int recorded(const Launch& a, cl_sync_point_khr& point) const {
     return objects_.recording_functions.launch(recording_, nullptr, nullptr, objects_.kernels.at(a.kernel),
                                                a.dimensions, a.has_offset ? a.offset.data() : nullptr,
-                                               a.global.data(), a.local.data(), count(), waits(), &point, nullptr);
+                                               a.global.data(), a.local.data(), count(), waits(), &point,
+                                               nullptr);
   }
   cl_int recorded(const CopyBuffer& a, cl_sync_point_khr& point) const {
     return objects_.recording_functions.copy_buffer(recording_, nullptr, objects_.memories.at(a.from),
-                                                    objects_.memories.at(a.to), a.from_offset, a.to_offset, a.bytes,
-                                                    count(), waits(), &point, nullptr);
+                                                    objects_.memories.at(a.to), a.from_offset, a.to_offset,
+                                                    a.bytes, count(), waits(), &point, nullptr);
   }
   cl_int recorded(const FillBuffer& a, cl_sync_point_khr& point) const {
     const HostMemory pattern(a.pattern);
     return objects_.recording_functions.fill_buffer(recording_, nullptr, objects_.memories.at(a.memory),
-                                                    pattern.get(), pattern.bytes(), a.offset, a.bytes, count(),
-                                                    waits(), &point, nullptr);
+                                                    pattern.get(), pattern.bytes(), a.offset, a.bytes,
+                                                    count(), waits(), &point, nullptr);
   }
   template <class Other>
   cl_int recorded(const Other&, cl_sync_point_khr&) const {

@@ -20,7 +20,8 @@ std::uint64_t hashed(std::uint64_t hash, const void* bytes, std::size_t count) {
 void print_line(const char* what, std::size_t number, std::uint64_t hash) {
   char line[80];
   const int length = std::snprintf(line, sizeof(line), "%s %zu: %016" PRIx64 "\n", what, number, hash);
-  if (::write(STDOUT_FILENO, line, static_cast<std::size_t>(length)) != length) std::perror("standard output");
+  if (::write(STDOUT_FILENO, line, static_cast<std::size_t>(length)) != length)
+    std::perror("standard output");
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ void print_line(const char* what, std::size_t number, std::uint64_t hash) {
 void Results::add(const void* bytes, std::size_t count) {
   hash_ = hashed(hash_, bytes, count);
   if (details_)
-    std::fprintf(stderr, "result %zu of %zu bytes: %016" PRIx64 "\n", results_, count, hashed(kStart, bytes, count));
+    std::fprintf(stderr, "result %zu of %zu bytes: %016" PRIx64 "\n", results_, count,
+                 hashed(kStart, bytes, count));
   ++results_;
 }
 

@@ -31,7 +31,8 @@ T value_of(cl_device_id device, cl_device_info what) {
 
 bool is_fairgv(cl_platform_id platform) {
   char vendor[64] = {};
-  expect(clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof(vendor), vendor, nullptr), "clGetPlatformInfo");
+  expect(clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof(vendor), vendor, nullptr),
+         "clGetPlatformInfo");
   return std::string(vendor).find("FairGV") != std::string::npos;
 }
 
@@ -43,7 +44,8 @@ Devices find_devices(std::size_t first, std::size_t count) {
   cl_uint all = 0;
   expect(clGetDeviceIDs(found.platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &all), "clGetDeviceIDs");
   if (first + count > all)
-    throw Unexpected("the platform has " + std::to_string(all) + " devices, not " + std::to_string(first + count));
+    throw Unexpected("the platform has " + std::to_string(all) + " devices, not " +
+                     std::to_string(first + count));
   std::vector<cl_device_id> devices(all);
   expect(clGetDeviceIDs(found.platform, CL_DEVICE_TYPE_ALL, all, devices.data(), nullptr), "clGetDeviceIDs");
   const auto begin = devices.begin() + static_cast<std::ptrdiff_t>(first);
@@ -58,8 +60,9 @@ Capabilities capabilities_of(const Devices& devices) {
     can.images = can.images && value_of<cl_bool>(each, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
     can.svm = can.svm && (value_of<cl_device_svm_capabilities>(each, CL_DEVICE_SVM_CAPABILITIES) &
                           CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
-    can.command_buffers = can.command_buffers &&
-                          text_of(each, CL_DEVICE_EXTENSIONS).find("cl_khr_command_buffer") != std::string::npos;
+    can.command_buffers =
+        can.command_buffers &&
+        text_of(each, CL_DEVICE_EXTENSIONS).find("cl_khr_command_buffer") != std::string::npos;
   }
   return can;
 }

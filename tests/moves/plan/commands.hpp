@@ -1,5 +1,5 @@
-// The commands of a plan, each as what its clEnqueue* call is given. Objects are named by the numbers that the
-// plan gives them.
+// The commands of a plan, each as what its clEnqueue* call is given. Objects are named by the numbers that
+// the plan gives them.
 #pragma once
 
 #include <array>
@@ -160,9 +160,9 @@ struct Replay {
   Number recording = kNone;
 };
 
-using Action =
-    std::variant<Launch, ReadBuffer, WriteBuffer, FillBuffer, CopyBuffer, ReadRect, WriteRect, CopyRect, ReadImage,
-                 WriteImage, FillImage, CopyImage, CopyImageToBuffer, CopyBufferToImage, Map, Unmap, Migrate, SvmMap,
-                 SvmUnmap, SvmFill, SvmRead, SvmWrite, SvmFree, Marker, Barrier, Replay>;
+using Action = std::variant<Launch, ReadBuffer, WriteBuffer, FillBuffer, CopyBuffer, ReadRect, WriteRect,
+                            CopyRect, ReadImage, WriteImage, FillImage, CopyImage, CopyImageToBuffer,
+                            CopyBufferToImage, Map, Unmap, Migrate, SvmMap, SvmUnmap, SvmFill, SvmRead,
+                            SvmWrite, SvmFree, Marker, Barrier, Replay>;
 
 }  // namespace fairgv::moves

@@ -45,7 +45,8 @@ kernel void highest(global uint* bins, global const uint* in, uint n, uint value
 kernel void scan_groups(global uint* out, global const uint* in, local uint* scratch, uint n, uint value) {
   const uint i = item_index();
   const uint size = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
-  const uint me = (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0));
+  const uint row = (uint)(get_local_id(2) * get_local_size(1) + get_local_id(1));
+  const uint me = row * (uint)get_local_size(0) + (uint)get_local_id(0);
   scratch[me] = i < n ? in[i] : value;
   for (uint stride = 1; stride < size; stride *= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -113,7 +114,8 @@ const std::vector<ImageType> kImageTypes = {
     {"image1d", CL_MEM_OBJECT_IMAGE1D, "(int)p", "get_image_width(image)", true},
     // PoCL 3.1 has no get_image_width() for it.
     {"image1d_buffer", CL_MEM_OBJECT_IMAGE1D_BUFFER, "(int)p", "(int)n", false},
-    {"image1d_array", CL_MEM_OBJECT_IMAGE1D_ARRAY, "(int2)(p % get_image_width(image), p / get_image_width(image))",
+    {"image1d_array", CL_MEM_OBJECT_IMAGE1D_ARRAY,
+     "(int2)(p % get_image_width(image), p / get_image_width(image))",
      "get_image_width(image) * (int)get_image_array_size(image)", true},
     {"image2d", CL_MEM_OBJECT_IMAGE2D, "(int2)(p % get_image_width(image), p / get_image_width(image))",
      "get_image_width(image) * get_image_height(image)", true},
@@ -132,19 +134,22 @@ std::string image_kernels(const ImageType& image) {
   const std::string name = image.name;
   const std::string body =
       "  const int p = (int)item_index();\n  if (p >= " + std::string(image.pixels) + ") return;\n";
-  std::string text = "kernel void read_" + name + "(global uint* out, uint n, read_only " + name + "_t image" +
-                     (image.sampled ? ", sampler_t sampler" : "") + ") {\n" + body +
-                     "  const uint4 pixel = read_imageui(image, " + (image.sampled ? "sampler, " : "") + image.at +
+  std::string text = "kernel void read_" + name + "(global uint* out, uint n, read_only " + name +
+                     "_t image" + (image.sampled ? ", sampler_t sampler" : "") + ") {\n" + body +
+                     "  const uint4 pixel = read_imageui(image, " + (image.sampled ? "sampler, " : "") +
+                     image.at +
                      ");\n"
                      "  if (p < n) out[p] = mixed(mixed(pixel.x, pixel.y), mixed(pixel.z, pixel.w));\n}\n";
   text += "kernel void write_" + name + "(write_only " + name +
-          "_t image, global const uint* in, uint n, uint value) {\n" + body + "  const uint v = mixed(in[p % n], p);\n" +
-          "  write_imageui(image, " + image.at + ", (uint4)(v, v ^ value, v >> 3, value) & 0xff);\n}\n";
+          "_t image, global const uint* in, uint n, uint value) {\n" + body +
+          "  const uint v = mixed(in[p % n], p);\n" + "  write_imageui(image, " + image.at +
+          ", (uint4)(v, v ^ value, v >> 3, value) & 0xff);\n}\n";
   return text;
 }
 
 constexpr const char* kNormalizedPixels = R"(
-kernel void sample_image2d(global uint* out, uint n, read_only image2d_t image, sampler_t sampler, float factor) {
+kernel void sample_image2d(global uint* out, uint n, read_only image2d_t image, sampler_t sampler,
+                           float factor) {
   const int p = (int)item_index();
   if (p >= n) return;
   const float4 pixel = read_imagef(image, sampler, (float2)(p % 61 * factor, p / 61 * factor));

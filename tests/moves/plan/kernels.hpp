@@ -1,5 +1,5 @@
-// The kernels that plans launch. Each computes the same whatever the order of its work-items, and reads and writes
-// nothing beyond `n` elements or an image's pixels.
+// The kernels that plans launch. Each computes the same whatever the order of its work-items, and reads and
+// writes nothing beyond `n` elements or an image's pixels.
 #pragma once
 
 #include <string>
@@ -28,8 +28,8 @@ inline constexpr std::size_t kRecordBytes = 24;
 struct KernelKind {
   std::string name;
   std::vector<Parameter> parameters;
-  bool needs_local_size = false;  // its results depend on the work-groups
-  cl_mem_object_type image = 0;   // of its images
+  bool needs_local_size = false;   // its results depend on the work-groups
+  cl_mem_object_type image = 0;    // of its images
   bool normalized_pixels = false;  // CL_UNORM_INT8, else unsigned integers
 };
 

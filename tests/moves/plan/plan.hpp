@@ -201,8 +201,8 @@ struct BuildWithError {
 struct WrongCalls {
   Number queue = kNone, memory = kNone, kernel = kNone;
 };
-/// A user event fails with `status`, and with it the commands behind it: `length` fills, one after the other. The
-/// buffer keeps its contents.
+/// A user event fails with `status`, and with it the commands behind it: `length` fills, one after the other.
+/// The buffer keeps its contents.
 struct FailUserEvent {
   Number context = kNone;
   std::size_t length = 1;
@@ -210,11 +210,11 @@ struct FailUserEvent {
   std::uint32_t microseconds = 0;
 };
 
-using Step =
-    std::variant<MakeContext, MakeQueue, MakeBuffer, MakeSubBuffer, MakeImage, MakeSampler, MakeSvm, FreeSvm, MakeProgram,
-                 Rebuild, MakeKernel, CloneKernel, Retain, Release, SetArgument, Enqueue, Flush, Finish, WaitForEvents,
-                 MakeUserEvent, EndUserEvent, AddCallback, LookAtEvent, Record, TouchMapping, LookAtObject, Check,
-                 LaunchWithoutArguments, BuildWithError, WrongCalls, FailUserEvent>;
+using Step = std::variant<MakeContext, MakeQueue, MakeBuffer, MakeSubBuffer, MakeImage, MakeSampler, MakeSvm,
+                          FreeSvm, MakeProgram, Rebuild, MakeKernel, CloneKernel, Retain, Release,
+                          SetArgument, Enqueue, Flush, Finish, WaitForEvents, MakeUserEvent, EndUserEvent,
+                          AddCallback, LookAtEvent, Record, TouchMapping, LookAtObject, Check,
+                          LaunchWithoutArguments, BuildWithError, WrongCalls, FailUserEvent>;
 
 struct Plan {
   std::vector<Step> steps;

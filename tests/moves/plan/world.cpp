@@ -191,25 +191,30 @@ std::optional<Number> World::any_context() {
 }
 
 std::optional<Number> World::any_queue(Number context) {
-  return one_of(random, numbers_of(queues, [&](const QueueModel& each) { return each.held && each.context == context; }));
+  return one_of(random, numbers_of(queues, [&](const QueueModel& each) {
+                  return each.held && each.context == context;
+                }));
 }
 
-std::optional<Number> World::any_memory(Number context, Shape shape, cl_mem_flags without, std::size_t bytes) {
+std::optional<Number> World::any_memory(Number context, Shape shape, cl_mem_flags without,
+                                        std::size_t bytes) {
   return one_of(random, numbers_of(memories, [&](const Memory& each) {
-                  return each.held && each.context == context && each.shape == shape && (each.flags & without) == 0 &&
-                         each.bytes >= bytes && !storages[each.storage].mapped;
+                  return each.held && each.context == context && each.shape == shape &&
+                         (each.flags & without) == 0 && each.bytes >= bytes && !storages[each.storage].mapped;
                 }));
 }
 
 std::optional<Number> World::any_whole_buffer(Number context, std::size_t bytes) {
   return one_of(random, numbers_of(memories, [&](const Memory& each) {
-                  return each.held && each.context == context && each.shape == Shape::kBuffer && !each.is_part &&
-                         each.bytes >= bytes && !storages[each.storage].mapped;
+                  return each.held && each.context == context && each.shape == Shape::kBuffer &&
+                         !each.is_part && each.bytes >= bytes && !storages[each.storage].mapped;
                 }));
 }
 
 std::optional<Number> World::any_event(Number context) {
-  return one_of(random, numbers_of(events, [&](const EventModel& each) { return each.held && each.context == context; }));
+  return one_of(random, numbers_of(events, [&](const EventModel& each) {
+                  return each.held && each.context == context;
+                }));
 }
 
 }  // namespace fairgv::moves

@@ -1,5 +1,5 @@
-// The program as far as its plan has come: which objects there are, what the program holds, and in which order
-// its commands use memory.
+// The program as far as its plan has come: which objects there are, what the program holds, and in which
+// order its commands use memory.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace fairgv::moves {
 
 /// Bytes that several memory objects may show: of a buffer and its parts, of an image.
 struct Storage {
-  Number writer = kNone;  // the latest command that may have written
+  Number writer = kNone;        // the latest command that may have written
   std::vector<Number> readers;  // the commands since that may have read
   bool mapped = false;
 };
@@ -133,7 +133,8 @@ class World {
   /// Waits until every command of the program has ended.
   void finish_all();
   void wait_for(const std::vector<Number>& held_events);
-  /// The program no longer holds the event. Commands yet to come may have to wait for its command all the same.
+  /// The program no longer holds the event. Commands yet to come may have to wait for its command all the
+  /// same.
   void release_event(Number event);
   void release_queue(Number queue);
 
