@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <set>
@@ -24,6 +26,7 @@
 #include "runtime/vgpu/backend/back_end.hpp"
 #include "runtime/vgpu/issue/long_commands.hpp"
 #include "runtime/vgpu/issue/tracer.hpp"
+#include "runtime/vgpu/move/take_over.hpp"
 #include "runtime/vgpu/opencl/unusable_drivers.hpp"
 #include "runtime/vgpu/orders.hpp"
 #include "runtime/vgpu/placement.hpp"
@@ -42,6 +45,12 @@ session::WorkerReady ready_with(const BackEnd& back_end, bool examine_drivers) {
   return ready;
 }
 
+[[noreturn]] void give_up_take_over(const Socket& daemon, const Error& why) {
+  (void)daemon.send(to_text(session::WorkerFailed{why.message}));
+  spdlog::shutdown();
+  ::_exit(1);
+}
+
 /// Serves the session to its end.
 Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   const session::WorkerTuning& tuning = options.tuning;
@@ -54,6 +63,11 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   coscheduling.device_apart.store(placement->apart() ? 1 : 0, std::memory_order_relaxed);
   const session::WorkerReady ready = ready_with(*back_end.value(), options.examine_drivers);
   FAIRGV_CHECK(daemon.send(to_text(ready)));
+  std::optional<TakeOver> from;
+  if (options.takes_over) {
+    FAIRGV_TRY(order, wait_for_take_over(daemon));
+    from = std::move(order).value();
+  }
 
   IssueSettings settings;
   settings.turn.slice =
@@ -89,9 +103,21 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
                                .memory = ledger ? &memory : nullptr,
                                .object_limit = tuning.objects,
                                .access = access});
+  std::uint64_t next_number = 1;
+  if (from) {
+    for (std::uint32_t device = 0; device < std::min(from->order.granted.size(), ready.devices.size());
+         ++device)
+      memory.inherit(device, from->order.granted[device]);
+    const auto next = take_over(*from, daemon, segment.value(), options.api, executor, *calls);
+    // As at the end: drivers have threads of their own.
+    if (!next) give_up_take_over(daemon, next.error());
+    next_number = next.value();
+    from.reset();
+  }
   Worker worker(segment.value(), executor, *calls, placement->commands_run_on());
   if (back_end.value()->callbacks_may_issue()) executor.set_stand_in(&worker);
-  obey(daemon, worker, *calls);
+  worker.continue_from(next_number);
+  obey(daemon, worker, *calls, options.api);
   int status = 0;
   if (auto served = worker.run(); !served) {
     // The daemon logs it: it may contain a client's text. If there is no room, the status tells.

@@ -11,6 +11,7 @@
 #include "runtime/session/journal/journal_report.hpp"
 #include "runtime/session/move/orders.hpp"
 #include "runtime/vgpu/journal/shown.hpp"
+#include "runtime/vgpu/leave.hpp"
 #include "runtime/vgpu/process.hpp"
 
 namespace fairgv::vgpu {
@@ -26,18 +27,29 @@ std::uint64_t write_all(int file, const std::string& text) {
   return text.size();
 }
 
+/// The daemon has one such question open at a time, and gives it up if there is no answer.
+void show_journal(const Socket& daemon, Worker& worker, CallHandler& calls, UniqueFd to) {
+  const auto file = std::make_shared<const UniqueFd>(std::move(to));
+  (void)worker.run_between_calls([&daemon, &calls, file] {
+    const std::uint64_t bytes = write_all(file->get(), to_text(shown(calls.journal())));
+    (void)daemon.offer(to_text(session::JournalShown{bytes}));
+  });
+}
+
 }  // namespace
 
-void obey(const Socket& daemon, Worker& worker, CallHandler& calls) {
-  listen_to_daemon(daemon.fd(), [&daemon, &worker, &calls](Packet order) {
+void obey(const Socket& daemon, Worker& worker, CallHandler& calls, session::Api api) {
+  // As long as the thread that listens: for ever.
+  const auto leave = std::make_shared<Leave>(daemon, worker, calls, api);
+  listen_to_daemon(daemon.fd(), [&daemon, &worker, &calls, leave](Packet order) {
     const auto told = session::parse_worker_order(order.text);
-    if (!told || !std::holds_alternative<session::ShowJournal>(told.value()) || order.fds.size() != 1) return;
-    // The daemon has one such question open at a time, and gives it up if there is no answer.
-    const auto file = std::make_shared<const UniqueFd>(std::move(order.fds.front()));
-    (void)worker.run_between_calls([&daemon, &calls, file] {
-      const std::uint64_t bytes = write_all(file->get(), to_text(shown(calls.journal())));
-      (void)daemon.offer(to_text(session::JournalShown{bytes}));
-    });
+    if (!told) return;
+    if (std::holds_alternative<session::GoOn>(told.value())) return leave->go_on();
+    if (order.fds.size() != 1) return;
+    UniqueFd file = std::move(order.fds.front());
+    if (std::holds_alternative<session::ShowJournal>(told.value()))
+      return show_journal(daemon, worker, calls, std::move(file));
+    if (std::holds_alternative<session::WriteImage>(told.value())) leave->write_image(std::move(file));
   });
 }
 

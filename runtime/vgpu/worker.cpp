@@ -27,7 +27,7 @@ Result<void> Worker::run() {
   Helm::Held held = take_helm();
   while (!segment_.closed()) {
     to_loop_ = false;
-    run_task();
+    if (run_task() && segment_.closed()) break;
     saturated_ = loop_->saturated();
     if (!saturated_ && !broken_) {
       if (auto read = read_calls(); !read) broken_ = read.error();
@@ -56,10 +56,31 @@ bool Worker::run_between_calls(std::function<void()> task) {
   return true;
 }
 
-void Worker::run_task() {
-  if (task_.load(std::memory_order_relaxed) == nullptr) return;
+/// Whether there was one: it may have taken long.
+bool Worker::run_task() {
+  if (task_.load(std::memory_order_relaxed) == nullptr) return false;
   const std::unique_ptr<std::function<void()>> task(task_.exchange(nullptr, std::memory_order_acquire));
   (*task)();
+  return true;
+}
+
+bool Worker::come_to_rest(const std::function<bool()>& others_rest, const std::function<bool()>& given_up) {
+  /// Builds and parts of launches end without ringing.
+  constexpr std::chrono::milliseconds kLookAgain{1};
+  loop_->rest(true);
+  while (!segment_.closed() && !given_up()) {
+    loop_->pump();
+    if (loop_->at_rest() && others_rest()) return true;
+    ring::wait(
+        segment_.header().worker_bell, budget_,
+        [this] { return loop_->needs_pump() || deadline_passed() || segment_.closed(); },
+        std::chrono::steady_clock::now() + kLookAgain);
+  }
+  return false;
+}
+
+void Worker::end_rest() {
+  loop_->rest(false);
 }
 
 void Worker::free_if_there_is_time() {
@@ -144,12 +165,16 @@ bool Worker::next_is_brief() {
 }
 
 Result<void> Worker::handle(const ring::RecordHeader& header, std::span<const std::byte> payload) {
-  loop_->reading({header.cpu, static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit),
-                  wire::time_of(header.tag)});
   const auto copy = scratch(payload.size());
   if (!payload.empty()) std::memcpy(copy.data(), payload.data(), payload.size());
   if ((header.opcode & wire::kIndirectBit) != 0) return handle_indirect(header);
-  return calls_.handle_call(*loop_, replies_, header.opcode, copy, header.tag);
+  return handle_copy(header, copy);
+}
+
+Result<void> Worker::handle_copy(const ring::RecordHeader& header, std::span<const std::byte> call) {
+  const auto opcode = static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit);
+  loop_->reading({header.cpu, opcode, wire::time_of(header.tag), next_number_++, call});
+  return calls_.handle_call(*loop_, replies_, opcode, call, header.tag);
 }
 
 Result<void> Worker::handle_indirect(const ring::RecordHeader& header) {
@@ -163,8 +188,7 @@ Result<void> Worker::handle_indirect(const ring::RecordHeader& header) {
   }
   const auto copy = scratch(bytes);
   if (bytes != 0) std::memcpy(copy.data(), arena.data() + offset, bytes);
-  const auto opcode = static_cast<wire::Opcode>(header.opcode & ~wire::kIndirectBit);
-  auto done = calls_.handle_call(*loop_, replies_, opcode, copy, header.tag);
+  auto done = handle_copy(header, copy);
   if (scratch_.size() * sizeof(std::uint64_t) > segment_.sizes().request_bytes) {
     scratch_ = std::vector<std::uint64_t>(512);
   }

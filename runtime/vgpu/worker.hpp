@@ -44,6 +44,19 @@ class Worker final : public StandIn {
   /// an earlier one still waits. Any thread.
   bool run_between_calls(std::function<void()> task);
 
+  // ---- a move of the session (move/)
+
+  /// In a task between two calls: has nothing more issued and waits until nothing is under way and
+  /// `others_rest`. False if `given_up`, or the session is over.
+  bool come_to_rest(const std::function<bool()>& others_rest, const std::function<bool()>& given_up);
+  /// The same task's: commands are issued as ever. Also if they were.
+  void end_rest();
+  const Executor::Loop& loop() const { return *loop_; }
+  /// Of the next call that is read: among all of the session, from 1 on.
+  std::uint64_t next_number() const { return next_number_; }
+  /// Before run(): another worker has read the calls before it.
+  void continue_from(std::uint64_t number) { next_number_ = number; }
+
   /// For the driver's thread that has just reported the last command of a program that waits for each: serves
   /// the program's next calls, which are to come at once, as far as they are brief, and returns as soon as
   /// the device has work. Then no thread needs to be woken, neither the loop thread to read the calls nor
@@ -62,10 +75,11 @@ class Worker final : public StandIn {
   enum class Reads { every_call, brief_calls };
   Result<void> read_calls(Reads which = Reads::every_call);
   void serve_briefly();
-  void run_task();
+  bool run_task();
   bool next_is_brief();
   Result<void> handle(const ring::RecordHeader& header, std::span<const std::byte> payload);
   Result<void> handle_indirect(const ring::RecordHeader& header);
+  Result<void> handle_copy(const ring::RecordHeader& header, std::span<const std::byte> call);
   bool deadline_passed() const;
   /// Whether there is something to do. With the helm.
   bool ready() const;
@@ -91,8 +105,9 @@ class Worker final : public StandIn {
   Replies replies_;
   ring::SpinBudget budget_;
   ring::SpinBudget budget_at_work_;  // while the device has commands of this session
-  std::optional<Error> broken_;      // the front end's breach of the protocol
-  bool saturated_ = false;           // no calls are read
+  std::uint64_t next_number_ = 1;
+  std::optional<Error> broken_;  // the front end's breach of the protocol
+  bool saturated_ = false;       // no calls are read
   /// Owned, or null. Stored with release by run_between_calls(), taken with acquire by run_task().
   std::atomic<std::function<void()>*> task_{nullptr};
   bool to_loop_ = false;  // the loop thread has to look after the device, or read

@@ -45,6 +45,7 @@ fairgv_discover_tests(vgpu_test WHOLE PROPERTIES TIMEOUT 120)
 add_executable(vgpu_driver_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl/code_gate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/hostile_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/opencl_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/process_test.cpp)
 target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main GTest::gmock)

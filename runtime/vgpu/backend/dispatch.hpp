@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
+#include "runtime/vgpu/backend/movable_objects.hpp"
 #include "runtime/vgpu/ends/replies.hpp"
 #include "runtime/vgpu/executor/loop.hpp"
 #include "runtime/vgpu/journal/journal.hpp"
@@ -45,6 +46,8 @@ class CallHandler {
   void at_helm(Executor::Loop& loop) { loop_ = &loop; }
   /// Of the calls that dispatch() has had handled. With the helm.
   Journal& journal() { return journal_; }
+  /// The objects, for a move of the session to another worker; null: this back end's cannot be moved.
+  virtual MovableObjects* movable() { return nullptr; }
 
  protected:
   /// Only while a call is handled.
@@ -59,7 +62,7 @@ namespace detail {
 
 /// Contents are not kept: whoever makes the object again copies them from the object that is there.
 template <wire::LastingCall Call>
-void keep(Journal& journal, const Call& call, std::span<const std::byte> bytes) {
+void keep(Journal& journal, std::uint64_t number, const Call& call, std::span<const std::byte> bytes) {
   std::vector<wire::ObjectId> names;
   wire::each_object_id(call, [&](wire::ObjectId id) { names.push_back(id); });
   std::vector<std::byte> bare;
@@ -70,7 +73,7 @@ void keep(Journal& journal, const Call& call, std::span<const std::byte> bytes) 
     wire::encode(without, bare.data());
     bytes = bare;
   }
-  journal.keep(Call::opcode, Call::lasting, call.lasting_object(), call.lasting_slot(), bytes, names);
+  journal.keep(number, Call::opcode, Call::lasting, call.lasting_object(), call.lasting_slot(), bytes, names);
 }
 
 /// Whether the call has done what it asked for. An object of OpenCL's that could not be made is there
@@ -87,11 +90,12 @@ bool has_lasted(const Reply& reply) {
 }
 
 template <class Handlers>
-using Handler = Result<void> (*)(Handlers&, Replies&, std::span<const std::byte>, std::uint64_t tag);
+using Handler = Result<void> (*)(Handlers&, Executor::Loop&, Replies&, std::span<const std::byte>,
+                                 std::uint64_t tag);
 
 template <class Handlers, class Call>
-Result<void> decode_and_handle(Handlers& handlers, Replies& replies, std::span<const std::byte> bytes,
-                               std::uint64_t tag) {
+Result<void> decode_and_handle(Handlers& handlers, Executor::Loop& loop, Replies& replies,
+                               std::span<const std::byte> bytes, std::uint64_t tag) {
   Call call;
   if (!wire::decode(bytes, call)) {
     return Error{fmt::format("{}: {} bytes that are no such message", Call::name, bytes.size())};
@@ -99,11 +103,10 @@ Result<void> decode_and_handle(Handlers& handlers, Replies& replies, std::span<c
   auto result = handlers.handle(call);
   static_assert(std::is_same_v<decltype(result), Result<typename Call::Reply>>);
   if (!result) return Error{fmt::format("{}: {}", Call::name, result.error().message)};
-  if constexpr (std::is_same_v<Call, wire::ReleaseObject>) handlers.journal().release(call.id);
   if constexpr (wire::LastingCall<Call>) {
     bool lasts = true;
     if constexpr (!std::is_void_v<typename Call::Reply>) lasts = has_lasted<Call>(result.value());
-    if (lasts) keep(handlers.journal(), call, bytes);
+    if (lasts) keep(handlers.journal(), loop.request().number, call, bytes);
   }
   if constexpr (!std::is_void_v<typename Call::Reply>) replies.send(Call::opcode, tag, result.value());
   return {};
@@ -135,7 +138,7 @@ Result<void> dispatch(Handlers& handlers, Executor::Loop& loop, Replies& replies
                     opcode, wire::kProtocolVersion)};
   }
   handlers.at_helm(loop);
-  return handler(handlers, replies, bytes, tag);
+  return handler(handlers, loop, replies, bytes, tag);
 }
 
 }  // namespace fairgv::vgpu

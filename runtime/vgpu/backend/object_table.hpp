@@ -18,8 +18,8 @@
 
 namespace fairgv::vgpu {
 
-/// `Object` has a virtual destructor and a `kind()`; each class T derived from it that is looked up has a
-/// static `kKind` and `kName`.
+/// `Object` has a virtual destructor, an `id`, which is set here, and a `kind()`; each class T derived from
+/// it that is looked up has a static `kKind` and `kName`.
 template <class Object>
 class ObjectTable {
  public:
@@ -37,6 +37,7 @@ class ObjectTable {
     }
     Entry& entry = entries_[id.index()];
     if (entry.object) return Error{fmt::format("object id {:#x} is already in use", id.raw)};
+    object->id = id;
     entry = {id.generation(), std::move(object)};
     return {};
   }
@@ -67,6 +68,20 @@ class ObjectTable {
   void each(Visit&& visit) const {
     for (const Entry& entry : entries_) {
       if (entry.object && entry.object->kind() == T::kKind) visit(static_cast<T&>(*entry.object));
+    }
+  }
+
+  /// The object, whatever its class; null: there is none.
+  std::shared_ptr<Object> find_any(wire::ObjectId id) const {
+    const Entry* entry = find(id);
+    return entry == nullptr ? nullptr : entry->object;
+  }
+
+  /// Calls `visit` with each object.
+  template <class Visit>
+  void each_object(Visit&& visit) const {
+    for (const Entry& entry : entries_) {
+      if (entry.object) visit(*entry.object);
     }
   }
 

@@ -9,7 +9,7 @@ SlowLane::~SlowLane() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_one();
+  changed_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -18,7 +18,7 @@ void SlowLane::run(std::function<void()> job) {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));
   }
-  changed_.notify_one();
+  changed_.notify_all();
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
 }
 
@@ -29,11 +29,25 @@ void SlowLane::work() {
     if (stopping_) return;
     const auto job = std::move(jobs_.front());
     jobs_.pop_front();
+    works_ = true;
     lock.unlock();
     if (at_work_) at_work_(true);
     job();
     if (at_work_) at_work_(false);
+    lock.lock();
+    works_ = false;
+    changed_.notify_all();
   }
+}
+
+bool SlowLane::idle() const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.empty() && !works_;
+}
+
+void SlowLane::wait_until_idle() const {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return jobs_.empty() && !works_; });
 }
 
 }  // namespace fairgv::vgpu

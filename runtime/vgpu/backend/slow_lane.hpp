@@ -21,13 +21,17 @@ class SlowLane {
   SlowLane& operator=(const SlowLane&) = delete;
 
   void run(std::function<void()> job);
+  /// Whether no job waits or is under way.
+  bool idle() const;
+  void wait_until_idle() const;
 
  private:
   void work();
 
   const std::function<void(bool)> at_work_;
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::condition_variable changed_;
+  bool works_ = false;
   std::deque<std::function<void()>> jobs_;
   bool stopping_ = false;
 

@@ -36,6 +36,8 @@ class Object {
   virtual ObjectKind kind() const = 0;
   /// The front end has let go of it, which commands may still use.
   virtual void release() = 0;
+
+  wire::ObjectId id{};  // the front end's name for it
 };
 
 /// Gives an object class its place in the table of objects.

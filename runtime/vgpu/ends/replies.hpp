@@ -28,9 +28,14 @@ class Replies {
         meanwhile_(std::move(meanwhile)),
         answering_(std::move(answering)) {}
 
+  /// From now on, or no longer, nobody waits for a reply: calls are handled again.
+  void mute(bool muted) { muted_ = muted; }
+
   /// Answers the call that came with `tag`. Returns when the reply is in the ring, or the session is closed.
   template <wire::Message Reply>
   void send(wire::Opcode opcode, std::uint64_t tag, const Reply& reply) {
+    if (muted_) [[unlikely]]
+      return;
     // Before the program has it: a call of its that is recorded later has begun later.
     if (const std::uint64_t began = wire::time_of(tag); began != 0) [[unlikely]]
       answering_(opcode, began);
@@ -56,6 +61,7 @@ class Replies {
   std::function<void()> meanwhile_;
   std::function<void(wire::Opcode, std::uint64_t)> answering_;
   std::vector<std::byte> encoded_;
+  bool muted_ = false;
 };
 
 }  // namespace fairgv::vgpu

@@ -53,6 +53,11 @@ Result<void> Executor::check_limits() const {
 Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
                            std::span<const wire::EventId> wait_list, std::span<const NodePtr> after) {
   Lock lock(*this);
+  if (loop_->restores()) {
+    FAIRGV_CHECK(loop_->add_again(node, !wait_list.empty()));
+    was_added(lock);
+    return {};
+  }
   std::int32_t failed_wait = 0;
   if (auto within = check_limits(); !within) return within;
   if (auto resolved = events_.resolve(wait_list, waits_, failed_wait); !resolved) return resolved;
@@ -61,6 +66,7 @@ Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
   }
   std::copy_if(after.begin(), after.end(), std::back_inserter(waits_),
                [](const NodePtr& earlier) { return !earlier->ended(); });
+  node->made_by = loop_->keep_call();
   add_to_graph(node, !wait_list.empty(), failed_wait);
   was_added(lock);
   return {};
@@ -69,6 +75,12 @@ Result<void> Executor::add(const NodePtr& node, wire::EventId completion,
 Result<bool> Executor::enqueue_sequence(std::span<const std::shared_ptr<DeviceCommand>> commands,
                                         wire::EventId completion, std::span<const wire::EventId> wait_list) {
   Lock lock(*this);
+  if (const std::uint32_t part = loop_->restored_part(); part != 0) {
+    if (part > commands.size()) return Error{"an image with a part of a call that has fewer"};
+    FAIRGV_CHECK(loop_->add_again(commands[part - 1], true));
+    was_added(lock);
+    return true;
+  }
   FAIRGV_CHECK(check_limits());
   // Commands on their way from a front end that knows of one command still find their place.
   const std::uint64_t room =
@@ -80,7 +92,11 @@ Result<bool> Executor::enqueue_sequence(std::span<const std::shared_ptr<DeviceCo
     FAIRGV_CHECK(events_.add(completion, commands.back(), loop_->request_.opcode));
   }
   bool named_waits = !wait_list.empty();
+  const PendingCall call = loop_->keep_call();
+  std::uint32_t place = 0;
   for (const auto& command : commands) {
+    command->made_by = call;
+    command->place_in_call = ++place;
     add_to_graph(command, std::exchange(named_waits, true), failed_wait);
     failed_wait = command->ended() ? std::min(command->status(), 0) : 0;
     if (!command->ended()) waits_.push_back(command);
@@ -156,6 +172,10 @@ Result<void> Executor::release_event(wire::EventId event) {
 Result<NodePtr> Executor::begin_host_work(wire::EventId event) {
   auto node = std::make_shared<Node>(Work::host);
   const Lock lock(*this);
+  if (loop_->is_restoring_) {
+    events_.attach(event, node);  // unless it has ended, or the program has released it
+    return NodePtr(node);
+  }
   FAIRGV_CHECK(events_.add(event, node, loop_->request_.opcode));
   return NodePtr(node);
 }

@@ -86,7 +86,8 @@ class Executor final : public CompletionSink {
   Result<void> watch_event(wire::EventId event, std::int32_t status);
   Result<void> release_event(wire::EventId event);
 
-  /// Something that the worker does on the host, visible as an event; ended by end_host_work().
+  /// Something that the worker does on the host, visible as an event if there is one; ended by
+  /// end_host_work().
   Result<NodePtr> begin_host_work(wire::EventId event);
 
   /// Queues a node that ends after everything that is pending and ends without the program's doing. False,

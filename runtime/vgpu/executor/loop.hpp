@@ -3,10 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/vgpu/executor/executor.hpp"
+#include "runtime/vgpu/executor/standing.hpp"
+#include "runtime/vgpu/graph/pending_call.hpp"
 
 namespace fairgv::vgpu {
 
@@ -18,9 +22,12 @@ class Executor::Loop {
   struct Request {
     std::uint32_t cpu = 0;  // where the program was when it sent it
     wire::Opcode opcode = 0;
-    std::uint64_t told_ns = 0;  // wire::time_of() its tag
+    std::uint64_t told_ns = 0;          // wire::time_of() its tag
+    std::uint64_t number = 0;           // among all calls of the session, in their order
+    std::span<const std::byte> call{};  // encoded, as long as it is handled
   };
   void reading(const Request& request) { request_ = request; }
+  const Request& request() const { return request_; }
 
   /// Issues what may be issued, ends what is over, frees what has ended.
   void pump();
@@ -56,6 +63,25 @@ class Executor::Loop {
   /// When pump() must be called again at the latest. `awake`: it is so soon that the caller must not sleep.
   DeviceIssuer::Deadline deadline() const { return deadline_; }
 
+  // ---- another worker takes the session over, or this one does (standing.hpp)
+
+  /// From now on, or no longer, nothing is handed to the drivers but what has been begun there.
+  void rest(bool rests);
+  /// Nothing is in the drivers' hands, and no turn is under way.
+  bool at_rest() const;
+  /// All that is pending, and the events. At rest.
+  Standing standing() const;
+  /// Begins with the events of another worker, before the first call.
+  Result<void> restore(const RestoredEvents& events);
+  /// The next call that is handled makes this command again, and nothing else; null: it does as ever.
+  void restore_next(const RestoredCommand* command) { restored_ = command; }
+  /// Whether it makes a command again: whatever else it does was done before.
+  bool restores() const { return restored_ != nullptr; }
+  /// Of a call that has made several commands, the one that it makes again; 0: it has made one.
+  std::uint32_t restored_part() const { return restored_ != nullptr ? restored_->part : 0; }
+  /// All is made again: what may be issued will be.
+  void end_restoring();
+
   /// Too much is pending: read no more calls before the next pump(). Never while only the client can make
   /// progress possible: its calls have to be read then.
   bool saturated();
@@ -67,6 +93,9 @@ class Executor::Loop {
   /// first; with 4 about as long.
   static constexpr std::uint64_t kRampUp = 4;
 
+  /// For a node of the call that is handled. With the lock held.
+  PendingCall keep_call() { return calls_.keep(request_.number, request_.opcode, request_.call); }
+  Result<void> add_again(const NodePtr& node, bool named_waits);
   void pump(DeviceIssuer& issuer);
   void prepare_slicing(DeviceIssuer& issuer, Lock& lock);
   void compile_first(DeviceIssuer& issuer, Lock& lock);
@@ -76,11 +105,15 @@ class Executor::Loop {
   void update_deadline(TimePoint now);
 
   Executor& executor_;
-  Request request_;                     // the latest
-  Batch batch_;                         // being handed over
-  std::vector<NodePtr> dying_;          // being destroyed
-  std::uint64_t pending_seen_ = 0;      // after the last add
-  std::uint64_t pending_at_issue_ = 0;  // when it issued last
+  Request request_;     // the latest
+  PendingCalls calls_;  // of nodes that have not ended; shared with them
+  const RestoredCommand* restored_ = nullptr;
+  bool is_restoring_ = false;            // restore() was called, and end_restoring() was not
+  std::vector<NodePtr> restored_nodes_;  // in the order of Standing
+  Batch batch_;                          // being handed over
+  std::vector<NodePtr> dying_;           // being destroyed
+  std::uint64_t pending_seen_ = 0;       // after the last add
+  std::uint64_t pending_at_issue_ = 0;   // when it issued last
   DeviceIssuer::Deadline deadline_;
 };
 

@@ -27,6 +27,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/vgpu/graph/pending_call.hpp"
 #include "runtime/wire/execution.hpp"
 #include "runtime/wire/ids.hpp"
 
@@ -101,6 +102,8 @@ class Node : public std::enable_shared_from_this<Node> {
   virtual std::uint64_t mark() const { return 0; }
   /// Makes a node that was not added yet end with an error instead of being issued.
   void fail(std::int32_t error) { error_ = error; }
+  /// The same as if a node of its wait list had ended with an error that is this node's, too.
+  void fail_by_wait(std::int32_t error) { failed_wait_ = error; }
   /// CL_COMPLETE or an error, once ended.
   std::int32_t status() const { return error_; }
 
@@ -110,6 +113,10 @@ class Node : public std::enable_shared_from_this<Node> {
 
   /// The event that shows the node's status, or none. The executor's (and its lock's).
   wire::EventId event;
+  /// The call that has made it, as the other: none of external nodes, and of the worker's own.
+  PendingCall made_by;
+  /// Of a call that has made several nodes: which of them this is, from 1 on; else 0.
+  std::uint32_t place_in_call = 0;
   /// Of an access: the program's own code ends it, and that code may itself wait for anything.
   bool program_ends = false;
   /// Whether the driver will report this node's end. In an in-order lane the report of a later node tells as
@@ -258,6 +265,20 @@ class CommandGraph {
   /// Appends the nodes that end without the program's doing: neither they nor the nodes before them wait for
   /// an external node, or for an access that code of the program ends. Looks at all nodes.
   void collect_moving(std::vector<NodePtr>& moving) const;
+
+  /// A node that has not ended, for a worker that takes the session over.
+  struct Standing {
+    NodePtr node;
+    std::int32_t error = 0;        // with which it ends instead of being issued, by itself
+    std::int32_t failed_wait = 0;  // the same because of its wait list
+    /// The nodes of its wait list that have not ended: places in the list of these nodes, external ones
+    /// first; kNever: an external node that nobody can end any more.
+    std::vector<std::uint32_t> waits{};
+  };
+  static constexpr std::uint32_t kNever = ~std::uint32_t{0};
+  /// The nodes that have not ended, in the order in which they were added, behind these external ones. None
+  /// is in a driver's hands. Looks at all nodes.
+  std::vector<Standing> standing(std::span<const NodePtr> external) const;
 
   /// Nodes that have not ended, external ones left out.
   std::uint64_t pending() const { return pending_; }

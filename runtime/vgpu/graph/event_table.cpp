@@ -13,7 +13,7 @@ Error unknown(const char* what, wire::EventId event) {
 
 }  // namespace
 
-Result<void> EventTable::add(wire::EventId event, const NodePtr& node, wire::Opcode made_by) {
+Result<EventTable::Entry*> EventTable::new_entry(wire::EventId event) {
   if (event.generation() == 0 || event.index() >= slots_.size()) {
     return Error{fmt::format("event {:#x} names none of the {} slots", event.raw, slots_.size())};
   }
@@ -24,12 +24,49 @@ Result<void> EventTable::add(wire::EventId event, const NodePtr& node, wire::Opc
   Entry& entry = entries_[event.index()];
   if (entry.generation != 0) return Error{fmt::format("event {:#x} is already in use", event.raw)};
   entry.generation = event.generation();
+  return &entry;
+}
+
+Result<void> EventTable::add(wire::EventId event, const NodePtr& node, wire::Opcode made_by) {
+  FAIRGV_TRY(made, new_entry(event));
+  Entry& entry = *made.value();
   entry.status = kQueued;
   entry.node = node;
   entry.made_by = made_by;
   entry.awaited_from = 0;
   node->event = event;
   return {};
+}
+
+std::vector<EventTable::State> EventTable::states() const {
+  std::vector<State> all;
+  for (std::uint32_t index = 0; index < entries_.size(); ++index) {
+    const Entry& entry = entries_[index];
+    if (entry.generation == 0) continue;
+    all.push_back({wire::EventId::make(index, entry.generation), entry.status, entry.made_by, entry.node,
+                   entry.watched});
+  }
+  return all;
+}
+
+Result<void> EventTable::restore(const State& state) {
+  FAIRGV_TRY(made, new_entry(state.event));
+  if (state.watched.size() > most_watches_ - watches_) return Error{"an image with too many watched events"};
+  Entry& entry = *made.value();
+  entry.status = state.status;
+  entry.made_by = state.made_by;
+  entry.awaited_from = 0;
+  entry.watched = state.watched;
+  watches_ += state.watched.size();
+  return {};
+}
+
+bool EventTable::attach(wire::EventId event, const NodePtr& node) {
+  Entry* const entry = find(event);
+  if (entry == nullptr || entry->node || entry->status <= kComplete) return false;
+  entry->node = node;
+  node->event = event;
+  return true;
 }
 
 Result<void> EventTable::resolve(std::span<const wire::EventId> wait_list, std::vector<NodePtr>& nodes,

@@ -59,6 +59,22 @@ class EventTable {
   /// completion bell.
   bool take_awaited() { return std::exchange(awaited_, false); }
 
+  /// An event, for a worker that takes the session over.
+  struct State {
+    wire::EventId event;
+    std::int32_t status = kQueued;
+    wire::Opcode made_by = 0;
+    NodePtr node;  // until it has ended
+    std::vector<std::int32_t> watched;
+  };
+  /// All that the front end has not released.
+  std::vector<State> states() const;
+  /// An event of another worker's, in an empty table; its node comes by attach(), if it has not ended. An
+  /// Error if there is no such event, or too much is watched.
+  Result<void> restore(const State& state);
+  /// Makes the event stand for this node. False, and nothing is done, if it was not restored, or has ended.
+  bool attach(wire::EventId event, const NodePtr& node);
+
   /// A wait that is over. The front end has told when it began, because somebody traces.
   struct EndedWait {
     std::uint64_t from_ns;  // anything: the front end wrote it
@@ -80,6 +96,7 @@ class EventTable {
     std::vector<std::int32_t> watched;
   };
 
+  Result<Entry*> new_entry(wire::EventId event);
   Entry* find(wire::EventId event);
   static bool write(std::atomic<std::uint64_t>& state, std::uint32_t generation, std::int32_t status);
   void set_status(Entry& entry, const Node& node, std::int32_t status);

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <deque>
+#include <utility>
+#include <vector>
 
 #include "runtime/ring/segment.hpp"
 #include "runtime/ring/spsc_ring.hpp"
@@ -23,6 +25,7 @@ class Notices {
 
   bool has_backlog() const { return !backlog_.empty(); }
   std::size_t backlog() const { return backlog_.size(); }
+  std::vector<wire::EventReached> kept() const { return {backlog_.begin(), backlog_.end()}; }
 
   /// Whether something was sent since the last call: then the caller rings the notice bell, after letting go
   /// of its lock.

@@ -91,6 +91,15 @@ class DeviceIssuer {
   void compile_refused(const std::shared_ptr<DeviceCommand>& command);
   void compiled(DeviceCommand& command);
 
+  /// From now on, or no longer, only what the driver has begun with goes on: a launch in parts, a command
+  /// that was compiled there.
+  void rest(bool rests) { rests_ = rests; }
+  /// Nothing is in the driver's hands, and no turn is under way.
+  bool at_rest() const {
+    return turn_.in_flight() == 0 && !compiling_ && compiled_ == nullptr && !slicer_.is_under_way() &&
+           !turn_.is_busy();
+  }
+
   // ---- issuing
 
   /// Moves what may be issued now, at most `allowed` commands, to the empty `batch`. `cpu`: where the program
@@ -146,6 +155,7 @@ class DeviceIssuer {
   Slicer slicer_;
   std::deque<std::shared_ptr<DeviceCommand>> ready_;  // in the order in which they became so
   bool knock_again_ = false;
+  bool rests_ = false;
   bool compile_next_ = false;                 // the first that is ready has to be compiled, alone,
   bool compile_in_parts_ = false;             // as what runs its parts
   std::shared_ptr<DeviceCommand> compiling_;  // handed to the driver to be compiled

@@ -69,6 +69,7 @@ class Slicer {
   /// Why this command can never be run in parts; empty if it can.
   std::string_view why_whole(DeviceCommand& command) const;
 
+  bool is_under_way() const { return under_way_ != nullptr; }
   bool is_under_way(const DeviceCommand& command) const { return under_way_ == &command; }
   /// The launch has ended, or will run whole: returns the time of its parts.
   slicing::Duration finish();

@@ -18,11 +18,28 @@ Journal::~Journal() {
   give_up();
 }
 
-void Journal::keep(wire::Opcode opcode, wire::Lasting lasting, wire::ObjectId object, std::uint32_t slot,
-                   std::span<const std::byte> call, std::span<const wire::ObjectId> names) {
+Journal::Entry* Journal::find(wire::ObjectId object) {
+  if (object.index() >= entries_.size()) return nullptr;
+  Entry& found = entries_[object.index()];
+  return found.generation == object.generation() ? &found : nullptr;
+}
+
+Journal::Entry& Journal::entry(wire::ObjectId object) {
+  if (object.index() >= entries_.size()) {
+    entries_.resize(std::max<std::size_t>(object.index() + std::size_t{1}, 2 * entries_.size()));
+  }
+  Entry& found = entries_[object.index()];
+  found.generation = object.generation();
+  return found;
+}
+
+void Journal::keep(std::uint64_t number, wire::Opcode opcode, wire::Lasting lasting, wire::ObjectId object,
+                   std::uint32_t slot, std::span<const std::byte> call,
+                   std::span<const wire::ObjectId> names) {
   if (gave_up_) return;
+  latest_ = number;
   auto record = std::make_shared<Record>();
-  record->number = next_++;
+  record->number = number;
   record->opcode = opcode;
   record->lasting = lasting;
   record->object = object;
@@ -30,12 +47,11 @@ void Journal::keep(wire::Opcode opcode, wire::Lasting lasting, wire::ObjectId ob
   record->call.assign(call.begin(), call.end());
   for (const wire::ObjectId name : names) {
     if (name == object) continue;
-    const auto named = entries_.find(name.raw);
-    if (named == entries_.end()) continue;
-    const Records& needed = named->second.records;
-    record->needs.insert(record->needs.end(), needed.begin(), needed.end());
+    const Entry* const named = find(name);
+    if (named == nullptr) continue;
+    record->needs.insert(record->needs.end(), named->records.begin(), named->records.end());
   }
-  Entry& entry = entries_[object.raw];
+  Entry& entry = this->entry(object);
   Records replaced;
   if (lasting == wire::Lasting::sets) {
     const auto is_replaced = [&](const std::shared_ptr<Record>& earlier) {
@@ -57,15 +73,32 @@ void Journal::keep(wire::Opcode opcode, wire::Lasting lasting, wire::ObjectId ob
   }
 }
 
-void Journal::release(wire::ObjectId object) {
-  const auto found = entries_.find(object.raw);
-  if (found == entries_.end()) return;
-  for (const auto& record : found->second.records) record->released = next_;
-  ++next_;
-  Records records = std::move(found->second.records);
-  std::move(found->second.prepared.begin(), found->second.prepared.end(), std::back_inserter(records));
-  entries_.erase(found);
-  drop(std::move(records));
+void Journal::release(std::uint64_t number, wire::ObjectId object, std::weak_ptr<const void> used) {
+  Entry* const found = find(object);
+  if (found == nullptr) return;
+  for (const auto& record : found->records) record->released = number;
+  Records records = std::move(found->records);
+  std::move(found->prepared.begin(), found->prepared.end(), std::back_inserter(records));
+  *found = {};
+  if (used.use_count() <= 1) return drop(std::move(records));
+  if (lingering_.size() >= sweep_at_) sweep();
+  lingering_.push_back({object, std::move(used), std::move(records)});
+}
+
+void Journal::sweep() {
+  const auto unused = std::stable_partition(lingering_.begin(), lingering_.end(),
+                                            [](const Lingering& each) { return !each.used.expired(); });
+  for (auto each = unused; each != lingering_.end(); ++each) drop(std::move(each->records));
+  lingering_.erase(unused, lingering_.end());
+  sweep_at_ = std::max(kFewLinger, 2 * lingering_.size());
+}
+
+std::vector<Journal::Used> Journal::used() const {
+  std::vector<Used> all;
+  for (const Lingering& each : lingering_) {
+    if (auto it = each.used.lock()) all.push_back({each.object, std::move(it)});
+  }
+  return all;
 }
 
 std::vector<std::shared_ptr<const Journal::Record>> Journal::records() const {
@@ -76,9 +109,12 @@ std::vector<std::shared_ptr<const Journal::Record>> Journal::records() const {
       if (seen.insert(record.get()).second) all.push_back(record);
     }
   };
-  for (const auto& [raw, entry] : entries_) {
+  for (const Entry& entry : entries_) {
     add(entry.records);
     add(entry.prepared);
+  }
+  for (const Lingering& each : lingering_) {
+    if (!each.used.expired()) add(each.records);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto record = all[i];  // add() moves the others
@@ -101,11 +137,16 @@ void Journal::drop(Records records) {
 
 void Journal::give_up() {
   Records records;
-  for (auto& [raw, entry] : entries_) {
-    std::move(entry.records.begin(), entry.records.end(), std::back_inserter(records));
-    std::move(entry.prepared.begin(), entry.prepared.end(), std::back_inserter(records));
+  const auto take = [&records](Records& from) {
+    std::move(from.begin(), from.end(), std::back_inserter(records));
+  };
+  for (Entry& entry : entries_) {
+    take(entry.records);
+    take(entry.prepared);
   }
+  for (Lingering& each : lingering_) take(each.records);
   entries_.clear();
+  lingering_.clear();
   drop(std::move(records));
 }
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/wire/calls/call.hpp"
@@ -20,14 +19,14 @@ namespace fairgv::vgpu {
 class Journal {
  public:
   struct Record {
-    std::uint64_t number = 0;  // in the order of the calls
+    std::uint64_t number = 0;  // among all calls of the session, in their order
     wire::Opcode opcode = 0;
     wire::Lasting lasting = wire::Lasting::makes;
     wire::ObjectId object;        // that it makes or changes
     std::uint32_t slot = 0;       // of a call that sets
     std::vector<std::byte> call;  // encoded
     std::vector<std::shared_ptr<Record>> needs;
-    std::uint64_t released = 0;  // of a call that makes: when the program released the object; 0: not yet
+    std::uint64_t released = 0;  // number of the call that released the object; 0: none has
   };
 
   /// `most_bytes`: beyond that many the journal gives up.
@@ -36,13 +35,23 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// Keeps a call. `names`: the objects in it, in any order, the one that it makes or changes included; those
-  /// that the journal does not know count as none.
-  void keep(wire::Opcode opcode, wire::Lasting lasting, wire::ObjectId object, std::uint32_t slot,
-            std::span<const std::byte> call, std::span<const wire::ObjectId> names);
-  /// The program has let go of the object.
-  void release(wire::ObjectId object);
+  /// Keeps the call of that number; numbers grow. `names`: the objects in it, in any order, the one that it
+  /// makes or changes included; those that the journal does not know count as none.
+  void keep(std::uint64_t number, wire::Opcode opcode, wire::Lasting lasting, wire::ObjectId object,
+            std::uint32_t slot, std::span<const std::byte> call, std::span<const wire::ObjectId> names);
+  /// The program has let go of the object by the call of that number. Its records stay as long as `used`,
+  /// which is the object itself, is somebody else's, too: commands may name it that have not ended.
+  void release(std::uint64_t number, wire::ObjectId object, std::weak_ptr<const void> used = {});
 
+  /// An object that the program has released, and that is still used.
+  struct Used {
+    wire::ObjectId object;
+    std::shared_ptr<const void> it;
+  };
+  std::vector<Used> used() const;
+
+  /// The number of the call that was kept last; 0: none.
+  std::uint64_t latest() const { return latest_; }
   /// Of all records. They are there as long as an object needs them.
   std::uint64_t bytes() const { return bytes_; }
   /// The journal has been too long: it is empty, and keeps nothing any more.
@@ -54,9 +63,20 @@ class Journal {
   using Records = std::vector<std::shared_ptr<Record>>;
   /// Of an object that the program has.
   struct Entry {
+    std::uint32_t generation = 0;  // of the id; 0: there is none
     Records records;
     Records prepared;  // that the next call which sets will use up
   };
+  struct Lingering {
+    wire::ObjectId object;
+    std::weak_ptr<const void> used;
+    Records records;
+  };
+  static constexpr std::size_t kFewLinger = 64;
+
+  Entry* find(wire::ObjectId object);
+  Entry& entry(wire::ObjectId object);
+  void sweep();
 
   /// Those of the records that nothing else needs go, and what they alone needed. No recursion: the chain may
   /// be as long as a program likes.
@@ -65,9 +85,11 @@ class Journal {
 
   const std::uint64_t most_bytes_;
   std::uint64_t bytes_ = 0;
-  std::uint64_t next_ = 1;
+  std::uint64_t latest_ = 0;
   bool gave_up_ = false;
-  std::unordered_map<std::uint64_t, Entry> entries_;  // by the object's raw id
+  std::vector<Entry> entries_;        // by the id's index
+  std::vector<Lingering> lingering_;  // those that nobody uses any more are swept out now and then
+  std::size_t sweep_at_ = kFewLinger;
 };
 
 }  // namespace fairgv::vgpu

@@ -13,6 +13,7 @@
 // An object of a context with several devices is charged on each of them, because OpenCL may move it to any.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/session/headroom.hpp"
 #include "runtime/session/ledger_protocol.hpp"
+#include "runtime/wire/calls/memory.hpp"
 
 namespace fairgv::vgpu {
 
@@ -77,6 +79,23 @@ class MemoryAccount {
   /// `front_end_hears`: the front end learns of the object's end.
   Result<std::optional<MemoryCharge>> charge(std::uint64_t devices, std::uint64_t bytes,
                                              bool front_end_hears);
+
+  // ---- a move of the session to another worker
+
+  /// How the front end goes about memory.
+  struct Habits {
+    bool front_end_reserves = false;
+    std::uint64_t kept = 0;  // of freed bytes, so many are kept
+  };
+  Habits habits() const { return {front_end_reserves_, kept_}; }
+  void take_habits(const Habits& habits) {
+    front_end_reserves_ = habits.front_end_reserves;
+    kept_ = std::min(habits.kept, wire::kMostHeadroom);
+  }
+  /// The session has so much on the device already, which there is; before anything is charged.
+  void inherit(std::uint32_t device, std::uint64_t bytes) {
+    headroom_.add(std::uint64_t{1} << device, bytes);
+  }
 
   /// Counts charges that ended: a refused caller can see whether asking again is worth it.
   std::uint64_t released() const { return released_; }

@@ -27,6 +27,10 @@ class MemoryWaits {
 
   /// An Error if the front end broke the protocol.
   Result<void> await(Executor::Loop& loop, const wire::AwaitMemory& call);
+  /// An open wait ends as if memory had come back: the front end asks again.
+  void give_up() {
+    if (wait_) end(wire::kComplete);
+  }
 
  private:
   struct Wait {

@@ -148,6 +148,9 @@ class Launch final : public QueueCommand, public SliceableLaunch {
   Launch(std::shared_ptr<Queue> queue, std::shared_ptr<Kernel> kernel,
          std::shared_ptr<const ArgumentSet> arguments, const Range& range);
 
+  const Kernel& kernel() const { return *kernel_; }
+  const ArgumentSet& arguments() const { return *arguments_; }
+
   bool is_launch() const override { return true; }
   bool compiles_late(bool in_parts) const override;
   std::string_view name() const override { return kernel_->name; }

@@ -74,6 +74,9 @@ class Driver {
   /// Lets go of a sub-device. An Error if there is none of that index.
   Result<void> release_sub_device(wire::DeviceIndex device);
 
+  /// A device of the topology is this one from now on: before anything is made on it.
+  void replace(wire::DeviceIndex device, const Device& by) { devices_[device] = by; }
+
  private:
   /// The most sub-devices at a time.
   static constexpr std::size_t kMostSubDevices = 4096;

@@ -28,6 +28,7 @@
 #include "runtime/vgpu/opencl/commands.hpp"
 #include "runtime/vgpu/opencl/copies.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/move/moving_objects.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 #include "runtime/wire/calls.hpp"
 #include "runtime/wire/extension_signatures.hpp"
@@ -41,6 +42,7 @@ class Handlers final : public CallHandler {
   Result<void> handle_call(Executor::Loop& loop, Replies& replies, wire::Opcode opcode,
                            std::span<const std::byte> bytes, std::uint64_t tag) override;
   bool is_brief(wire::Opcode opcode) const override;
+  MovableObjects* movable() override { return &moving_; }
 
   /// All three outlive it.
   Handlers(Driver& driver, const ring::Segment& segment, Executor& executor, ServeSettings settings = {})
@@ -251,8 +253,11 @@ class Handlers final : public CallHandler {
   bool has_failed_events_ = false;                          // the program has set one to an error
   static constexpr std::uint32_t kMostKept = 256;
   std::uint32_t commands_kept_ = 0;  // by a driver that was asked about them and does not drop them
+  std::string changed_by_;           // the extension's function that has changed an object's state
   MemoryWaits memory_waits_;         // ends first: what objects release then is nobody's to wait for
   SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
+  MovingObjects moving_{{driver_, segment_, objects_, journal(), slow_lane_, memory_waits_, settings_.memory,
+                         has_failed_events_, changed_by_}};
   /// Ends first: buffers that die with the session tell nobody.
   std::shared_ptr<Executor*> listening_ = std::make_shared<Executor*>(&executor_);
 };

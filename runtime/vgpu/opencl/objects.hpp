@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/vgpu/graph/command_graph.hpp"
@@ -49,6 +50,7 @@ class Object {
   /// The front end has let go of it, which commands may still use.
   virtual void release() { is_released = true; }
 
+  wire::ObjectId id{};  // the front end's name for it
   /// CL_SUCCESS, or why the object is poisoned.
   cl_int error = CL_SUCCESS;
   bool is_released = false;
@@ -94,6 +96,13 @@ struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
   std::uint64_t local_bytes = std::numeric_limits<std::uint64_t>::max();
   QueueHandle handle;
 };
+
+/// The lane of a queue, which keeps the queue: a command that never reaches the driver can be queued again by
+/// its call as long as it has not ended.
+inline std::shared_ptr<Lane> lane_of(std::shared_ptr<Queue> queue) {
+  Lane* const lane = queue->lane.get();
+  return {std::move(queue), lane};
+}
 
 struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
   static constexpr std::string_view kName = "buffer";

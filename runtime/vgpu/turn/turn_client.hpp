@@ -79,6 +79,12 @@ class TurnClient {
     return state == session::TurnState::held || state == session::TurnState::busy;
   }
 
+  /// Whether a turn has begun and was neither given back nor put by.
+  bool is_busy() const {
+    const session::TurnState state = turn_.look();
+    return state == session::TurnState::busy || state == session::TurnState::busy_asked;
+  }
+
   std::uint64_t in_flight() const { return meter_.in_flight(); }
   std::uint64_t observe_every() const { return meter_.observe_every(); }
 

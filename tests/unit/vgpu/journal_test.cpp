@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <random>
 #include <set>
 #include <span>
@@ -27,7 +28,7 @@ ObjectId object(std::uint32_t index) {
 struct KeptCalls : ::testing::Test {
   void keep(const std::string& name, Lasting lasting, std::uint32_t index, const std::vector<ObjectId>& names,
             std::uint32_t slot = 0) {
-    journal.keep(1, lasting, object(index), slot, std::as_bytes(std::span(name)), names);
+    journal.keep(next++, 1, lasting, object(index), slot, std::as_bytes(std::span(name)), names);
   }
   std::vector<std::string> kept() const {
     std::vector<std::string> all;
@@ -37,18 +38,19 @@ struct KeptCalls : ::testing::Test {
   }
   using Names = std::vector<std::string>;
   Journal journal;
+  std::uint64_t next = 1;
 };
 
 TEST_F(KeptCalls, StayAsLongAsTheirObjectOrOneThatNeedsIt) {
   keep("context", Lasting::makes, 1, {object(1)});
   keep("buffer", Lasting::makes, 2, {object(2), object(1)});
   keep("part", Lasting::makes, 3, {object(3), object(2)});
-  journal.release(object(1));
-  journal.release(object(2));
+  journal.release(next++, object(1));
+  journal.release(next++, object(2));
   EXPECT_EQ(kept(), (Names{"context", "buffer", "part"}));
   EXPECT_LT(journal.records()[0]->released, journal.records()[1]->released);
   EXPECT_EQ(journal.records()[2]->released, 0U);
-  journal.release(object(3));
+  journal.release(next++, object(3));
   EXPECT_EQ(kept(), Names{});
   EXPECT_EQ(journal.bytes(), 0U);
 }
@@ -56,10 +58,10 @@ TEST_F(KeptCalls, StayAsLongAsTheirObjectOrOneThatNeedsIt) {
 TEST_F(KeptCalls, OfAnIdThatIsUsedAgainAreOfTwoObjects) {
   keep("old", Lasting::makes, 1, {object(1)});
   keep("part", Lasting::makes, 2, {object(2), object(1)});
-  journal.release(object(1));
+  journal.release(next++, object(1));
   keep("new", Lasting::makes, 1, {object(1)});
   EXPECT_EQ(kept(), (Names{"old", "part", "new"}));
-  journal.release(object(2));
+  journal.release(next++, object(2));
   EXPECT_EQ(kept(), Names{"new"});
 }
 
@@ -80,7 +82,7 @@ TEST_F(KeptCalls, ThatPrepareGoWithTheCallThatUsesThemUp) {
   EXPECT_EQ(kept(), (Names{"make", "files1", "more1", "build1", "files2"}));
   keep("build2", Lasting::sets, 1, {object(1)});
   EXPECT_EQ(kept(), (Names{"make", "files2", "build2"}));
-  journal.release(object(1));
+  journal.release(next++, object(1));
   EXPECT_EQ(journal.bytes(), 0U);
 }
 
@@ -90,7 +92,7 @@ TEST_F(KeptCalls, OfAProgramStayAsTheyWereWhenAKernelWasMade) {
   keep("kernel", Lasting::makes, 2, {object(2), object(1)});
   keep("build2", Lasting::sets, 1, {object(1)});
   EXPECT_EQ(kept(), (Names{"program", "build1", "kernel", "build2"}));
-  journal.release(object(2));
+  journal.release(next++, object(2));
   EXPECT_EQ(kept(), (Names{"program", "build2"}));
 }
 
@@ -98,28 +100,57 @@ TEST_F(KeptCalls, OfObjectsInALongChainGoWithoutRecursion) {
   constexpr std::uint32_t kLength = 200'000;
   for (std::uint32_t i = 1; i <= kLength; ++i) {
     keep("link", Lasting::makes, i, {object(i), object(i - 1)});
-    journal.release(object(i - 1));
+    journal.release(next++, object(i - 1));
   }
   EXPECT_EQ(journal.records().size(), kLength);
-  journal.release(object(kLength));
+  journal.release(next++, object(kLength));
   EXPECT_EQ(journal.bytes(), 0U);
 }
 
+TEST_F(KeptCalls, OfAReleasedObjectStayAsLongAsSomebodyUsesIt) {
+  const auto context = std::make_shared<int>(1);
+  auto buffer = std::make_shared<int>(2);
+  keep("context", Lasting::makes, 1, {object(1)});
+  keep("buffer", Lasting::makes, 2, {object(2), object(1)});
+  journal.release(next++, object(1), std::weak_ptr<const void>(context));  // nobody but the caller has it
+  auto command = buffer;
+  journal.release(next++, object(2), std::weak_ptr<const void>(buffer));
+  buffer.reset();
+  EXPECT_EQ(kept(), (Names{"context", "buffer"}));
+  EXPECT_EQ(journal.used().size(), 1U);
+  command.reset();
+  EXPECT_EQ(kept(), Names{});
+  EXPECT_TRUE(journal.used().empty());
+}
+
+TEST_F(KeptCalls, OfObjectsThatNobodyUsesAnyMoreAreSweptOut) {
+  std::vector<std::shared_ptr<int>> users;
+  for (std::uint32_t i = 1; i <= 1000; ++i) {
+    auto used = std::make_shared<int>(0);
+    users = {used};  // and those before go
+    keep("buffer", Lasting::makes, i, {object(i)});
+    journal.release(next++, object(i), std::weak_ptr<const void>(used));
+  }
+  EXPECT_EQ(kept().size(), 1U);
+  EXPECT_LT(journal.bytes(), 200 * sizeof(Journal::Record));
+}
+
 TEST(KeptBytes, BeyondTheMostEndTheJournal) {
+  std::uint64_t next = 1;
   Journal journal(4096);
   const std::vector<std::byte> call(1000);
   for (std::uint32_t i = 1; i <= 3; ++i) {
     const ObjectId id = object(i);
-    journal.keep(1, Lasting::makes, id, 0, call, std::span(&id, 1));
+    journal.keep(next++, 1, Lasting::makes, id, 0, call, std::span(&id, 1));
     EXPECT_FALSE(journal.gave_up());
   }
   const ObjectId last = object(4);
-  journal.keep(1, Lasting::makes, last, 0, call, std::span(&last, 1));
+  journal.keep(next++, 1, Lasting::makes, last, 0, call, std::span(&last, 1));
   EXPECT_TRUE(journal.gave_up());
   EXPECT_TRUE(journal.records().empty());
   EXPECT_EQ(journal.bytes(), 0U);
-  journal.release(last);
-  journal.keep(1, Lasting::makes, last, 0, call, std::span(&last, 1));
+  journal.release(next++, last);
+  journal.keep(next++, 1, Lasting::makes, last, 0, call, std::span(&last, 1));
   EXPECT_TRUE(journal.records().empty());
 }
 
@@ -178,11 +209,12 @@ TEST(KeptBytes, AreThoseThatAModelNeedsWhateverIsMadeChangedAndReleased) {
   for (int round = 0; round < 50; ++round) {
     Journal journal;
     JournalModel model;
+    std::uint64_t next = 1;
     std::uint64_t calls = 0;
     for (int step = 0; step < 300; ++step) {
       const std::uint32_t index = 1 + pick(12);
       if (model.has(index) && pick(3) == 0) {
-        journal.release(object(index));
+        journal.release(next++, object(index));
         model.release(index);
         continue;
       }
@@ -194,7 +226,7 @@ TEST(KeptBytes, AreThoseThatAModelNeedsWhateverIsMadeChangedAndReleased) {
       std::vector<ObjectId> ids;
       for (const std::uint32_t name : names) ids.push_back(object(name));
       const std::uint32_t slot = pick(2);
-      journal.keep(1, lasting, object(index), slot, std::as_bytes(std::span(&calls, 1)), ids);
+      journal.keep(next++, 1, lasting, object(index), slot, std::as_bytes(std::span(&calls, 1)), ids);
       model.keep(lasting, index, names, slot);
       ++calls;
     }
@@ -205,7 +237,7 @@ TEST(KeptBytes, AreThoseThatAModelNeedsWhateverIsMadeChangedAndReleased) {
       kept.push_back(call);
     }
     ASSERT_EQ(kept, model.needed());
-    for (std::uint32_t index = 1; index <= 12; ++index) journal.release(object(index));
+    for (std::uint32_t index = 1; index <= 12; ++index) journal.release(next++, object(index));
     ASSERT_EQ(journal.bytes(), 0U);
   }
 }

@@ -243,7 +243,8 @@ Result<void> Handlers::handle(const wire::EnqueueCommandBuffer& call) {
   if (!same_device || queue.value()->context != buffer.value()->queue->context) {
     return Error{"a command buffer of another device or context"};
   }
-  if (buffer.value()->compiles_late()) {
+  const bool in_steps = loop().restores() ? loop().restored_part() != 0 : buffer.value()->compiles_late();
+  if (in_steps) {
     const auto commands = steps_of(*buffer.value(), queue.value());
     FAIRGV_TRY(queued, executor_.enqueue_sequence(commands, call.command.completion, call.command.wait_list));
     if (queued.value()) return {};

@@ -41,6 +41,8 @@ Result<wire::ExtensionReply> Handlers::handle(const wire::CallExtension& call) {
   if (signature == nullptr) return Error{fmt::format("a function '{}' that no table has", call.function)};
   FAIRGV_TRY(function, extension_function(call.platform, call.function));
   if (function.value() == nullptr) return Error{fmt::format("the driver has no {}", call.function)};
+  // The others ask, by their names.
+  if (!call.function.starts_with("clGet")) changed_by_ = call.function;
   return call_extension(*signature, reinterpret_cast<void (*)()>(function.value()), call,
                         [this](wire::ParameterKind kind, std::uint64_t name, cl_int& poison) {
                           return driver_handle(kind, name, poison);

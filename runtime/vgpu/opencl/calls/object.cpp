@@ -11,6 +11,7 @@ Result<void> Handlers::handle(const wire::ReleaseObject& call) {
   executor_.note_release();
   FAIRGV_TRY(released, objects_.take(call.id));
   released.value()->release();
+  journal().release(loop().request().number, call.id, std::weak_ptr<const void>(released.value()));
   return {};
 }
 

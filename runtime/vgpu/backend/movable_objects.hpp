@@ -1,0 +1,72 @@
+// A back end's objects as they move to another worker: beside the calls that make them (journal/journal.hpp),
+// their contents, their errors, and the arguments of kernels. One interface for both APIs.
+//
+// The loop thread's, while the session is at rest.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+#include "runtime/vgpu/graph/command_graph.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::vgpu {
+
+class MovableObjects {
+ public:
+  // ---- the worker that leaves
+
+  /// An Error, as one line, if something cannot be made again.
+  virtual Result<void> may_move() = 0;
+  /// Whether nothing of the back end's own is under way: builds, waits for memory. Asked until it is so.
+  virtual bool at_rest() = 0;
+  /// The bytes of contents that the object has and that lie nowhere else; 0: none.
+  virtual std::uint64_t contents_bytes(const void* object) = 0;
+  /// Copies them. An Error if the driver refuses.
+  virtual Result<void> read_contents(const void* object, std::span<std::byte> to) = 0;
+  /// The state of the back end that belongs to no object, encoded.
+  virtual std::vector<std::byte> state() = 0;
+  /// Calls visit(id, object, error) for each object that the program has.
+  virtual void each_object(
+      const std::function<void(wire::ObjectId, const void* object, std::int32_t error)>& visit) = 0;
+  /// The arguments with which the kernel of a command would be launched; of kernels: as the next launch has
+  /// them. `identity` is the same for the same arguments. Nothing where there are none.
+  struct Arguments {
+    wire::ObjectId kernel;
+    const void* identity = nullptr;
+    std::vector<std::byte> encoded;
+  };
+  virtual std::optional<Arguments> arguments_of(const Node& command) = 0;
+  virtual std::vector<Arguments> arguments_of_kernels() = 0;
+
+  // ---- the worker that takes over, before anything is made
+
+  /// Pairs: the first of the two devices is the second from now on. An Error, as one line, if the program
+  /// could tell the difference.
+  virtual Result<void> move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves) = 0;
+  /// An Error if it is no such state.
+  virtual Result<void> put_state(std::span<const std::byte> state) = 0;
+
+  // ---- and while all is made again
+
+  /// Waits for builds.
+  virtual void finish_builds() = 0;
+  virtual Result<void> write_contents(wire::ObjectId object, std::span<const std::byte> from) = 0;
+  virtual Result<void> put_arguments(std::span<const std::byte> encoded) = 0;
+  /// An Error if the object is poisoned here and was not there.
+  virtual Result<void> check_error(wire::ObjectId object, std::int32_t error) = 0;
+  /// The program has released the object by the call of that number.
+  virtual Result<void> release(std::uint64_t number, wire::ObjectId object) = 0;
+
+ protected:
+  ~MovableObjects() = default;
+};
+
+}  // namespace fairgv::vgpu

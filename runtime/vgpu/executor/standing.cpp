@@ -1,0 +1,82 @@
+// Executor::Loop: coming to rest, and going on with what another worker has left.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/vgpu/executor/loop.hpp"
+#include "runtime/vgpu/executor/standing.hpp"
+
+namespace fairgv::vgpu {
+
+void Executor::Loop::rest(bool rests) {
+  const Lock lock(executor_);
+  for (const auto& issuer : executor_.issuers_) issuer->rest(rests);
+  executor_.attention_.store(true, kHint);
+}
+
+bool Executor::Loop::at_rest() const {
+  const Lock lock(executor_);
+  return std::all_of(executor_.issuers_.begin(), executor_.issuers_.end(),
+                     [](const auto& issuer) { return issuer->at_rest(); });
+}
+
+Standing Executor::Loop::standing() const {
+  const Lock lock(executor_);
+  Standing standing{executor_.events_.states(), {}, {}, executor_.notices_.kept()};
+  for (const EventTable::State& state : standing.events) {
+    if (state.node && state.node->work() == Work::user) standing.user_events.push_back(state.node);
+  }
+  // Other external nodes are the worker's own, for which no command waits.
+  standing.nodes = executor_.graph_.standing(standing.user_events);
+  return standing;
+}
+
+Result<void> Executor::Loop::restore(const RestoredEvents& restored) {
+  const Lock lock(executor_);
+  is_restoring_ = true;
+  for (const EventTable::State& state : restored.events) FAIRGV_CHECK(executor_.events_.restore(state));
+  for (const wire::EventId event : restored.user_events) {
+    const auto node = std::make_shared<Node>(Work::user);
+    if (!executor_.events_.attach(event, node)) return Error{"an image with a user event that is no event"};
+    restored_nodes_.push_back(node);
+  }
+  for (const wire::EventReached& notice : restored.notices) executor_.notices_.post(notice);
+  return {};
+}
+
+/// The node takes its place among the restored ones.
+Result<void> Executor::Loop::add_again(const NodePtr& node, bool named_waits) {
+  const RestoredCommand& command = *restored_;
+  const auto give_up = [this](const char* why) {
+    executor_.waits_.clear();
+    return Error{why};
+  };
+  for (const std::uint32_t place : command.waits) {
+    // An event that the program has released, and that nobody can set any more.
+    if (place == CommandGraph::kNever) {
+      executor_.waits_.push_back(std::make_shared<Node>(Work::user));
+      continue;
+    }
+    if (place >= restored_nodes_.size()) return give_up("an image with a wait for a later command");
+    // Ended already only if it could not be handed to any driver.
+    if (!restored_nodes_[place]->ended()) executor_.waits_.push_back(restored_nodes_[place]);
+  }
+  if (command.error != 0) node->fail(command.error);
+  if (command.failed_wait != 0) node->fail_by_wait(command.failed_wait);
+  if (command.event && !executor_.events_.attach(command.event, node))
+    return give_up("an image with a command whose event is no event");
+  node->made_by = keep_call();
+  node->place_in_call = command.part;
+  restored_nodes_.push_back(node);
+  executor_.add_to_graph(node, named_waits, 0);
+  return {};
+}
+
+void Executor::Loop::end_restoring() {
+  const Lock lock(executor_);
+  is_restoring_ = false;
+  restored_ = nullptr;
+  restored_nodes_.clear();
+  executor_.attention_.store(true, kHint);
+}
+
+}  // namespace fairgv::vgpu

@@ -1,0 +1,42 @@
+// The worker's part while its session moves away: it comes to rest, writes the session's image, and waits
+// until the daemon ends it or has it go on.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "runtime/base/handle.hpp"
+#include "runtime/base/socket.hpp"
+#include "runtime/session/protocol.hpp"
+#include "runtime/vgpu/backend/dispatch.hpp"
+#include "runtime/vgpu/worker.hpp"
+
+namespace fairgv::vgpu {
+
+class Leave {
+ public:
+  /// All outlive it.
+  Leave(const Socket& daemon, Worker& worker, CallHandler& calls, session::Api api)
+      : daemon_(daemon), worker_(worker), calls_(calls), api_(api) {}
+
+  /// The daemon's orders, in the order in which they come; one thread's.
+  void write_image(UniqueFd file);
+  void go_on();
+
+ private:
+  /// Between two calls, on the thread that has the helm.
+  void leave(int file);
+  Result<std::uint64_t> written(int file);
+  bool goes_on() const;
+
+  const Socket& daemon_;
+  Worker& worker_;
+  CallHandler& calls_;
+  const session::Api api_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable told_;
+  bool goes_on_ = false;  // the latest order
+};
+
+}  // namespace fairgv::vgpu

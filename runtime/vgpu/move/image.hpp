@@ -1,0 +1,195 @@
+// The image of a session: all that another worker needs to go on with it, in one file. The same for both
+// APIs.
+//
+//   item   := ItemHeader, so many bytes, zeros up to the next 8
+//   image  := head state event* user_event* notice* then, in the order of their numbers,
+//             ( call contents? | arguments* command | release )*, then arguments* error* end
+//
+// A call makes or changes an object (journal/journal.hpp); a command had not ended; contents are of the
+// object that the call before them makes; arguments are those of a kernel from there on. Numbers are those of
+// the session's calls. The writer is the session's own worker, which its program may have taken over: a
+// reader copies, then checks, and what it makes is made by the handlers of calls, which check, too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/wire/calls/call.hpp"
+#include "runtime/wire/codec.hpp"
+#include "runtime/wire/ids.hpp"
+
+namespace fairgv::vgpu {
+
+/// Counted up with each change to an item, or to a call that lasts.
+inline constexpr std::uint32_t kImageVersion = 1;
+
+enum class ItemKind : std::uint32_t {
+  head = 1,
+  state,
+  event,
+  user_event,
+  notice,
+  call,
+  contents,
+  arguments,
+  command,
+  release,
+  error,
+  end,
+};
+
+struct ItemHeader {
+  ItemKind kind{};
+  std::uint32_t unused = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct ImageHead {
+  static constexpr ItemKind kind = ItemKind::head;
+  std::uint32_t version = kImageVersion;
+  std::uint32_t protocol = 0;  // of the calls
+  std::uint32_t api = 0;
+  std::uint64_t next_number = 0;  // of calls
+  FAIRGV_FIELDS(version, protocol, api, next_number)
+};
+
+struct ImageEvent {
+  static constexpr ItemKind kind = ItemKind::event;
+  wire::EventId event;
+  std::int32_t status = 0;
+  std::uint32_t made_by = 0;
+  std::span<const std::int32_t> watched;
+  FAIRGV_FIELDS(event, status, made_by, watched)
+};
+
+/// One that the program has not set.
+struct ImageUserEvent {
+  static constexpr ItemKind kind = ItemKind::user_event;
+  wire::EventId event;
+  FAIRGV_FIELDS(event)
+};
+
+struct ImageNotice {
+  static constexpr ItemKind kind = ItemKind::notice;
+  wire::EventId event;
+  std::int32_t watched = 0;
+  std::int32_t status = 0;
+  FAIRGV_FIELDS(event, watched, status)
+};
+
+struct ImageCall {
+  static constexpr ItemKind kind = ItemKind::call;
+  std::uint64_t number = 0;
+  std::uint32_t opcode = 0;
+  wire::ObjectId object;
+  std::uint32_t makes = 0;  // 1: it makes the object
+  std::span<const std::byte> call;
+  FAIRGV_FIELDS(number, opcode, object, makes, call)
+};
+
+struct ImageCommand {
+  static constexpr ItemKind kind = ItemKind::command;
+  std::uint64_t number = 0;
+  std::uint32_t opcode = 0;
+  std::uint32_t part = 0;
+  wire::EventId event;
+  std::int32_t error = 0;
+  std::int32_t failed_wait = 0;
+  std::span<const std::uint32_t> waits;
+  std::span<const std::byte> call;
+  FAIRGV_FIELDS(number, opcode, part, event, error, failed_wait, waits, call)
+};
+
+struct ImageRelease {
+  static constexpr ItemKind kind = ItemKind::release;
+  std::uint64_t number = 0;
+  wire::ObjectId object;
+  FAIRGV_FIELDS(number, object)
+};
+
+struct ImageError {
+  static constexpr ItemKind kind = ItemKind::error;
+  wire::ObjectId object;
+  std::int32_t error = 0;
+  FAIRGV_FIELDS(object, error)
+};
+
+/// Writes items to a file, which grows.
+class ImageWriter {
+ public:
+  /// The file outlives it.
+  explicit ImageWriter(int file) : file_(file) {}
+
+  template <wire::Message Item>
+  void put(const Item& item) {
+    const std::size_t bytes = wire::encoded_size(item);
+    wire::encode(item, room(Item::kind, bytes));
+  }
+  void put(ItemKind kind, std::span<const std::byte> bytes);
+
+  /// The contents of an object: `fill` writes so many bytes to where they lie in the file.
+  template <class Fill>
+  Result<void> put_contents(std::uint64_t bytes, const Fill& fill) {
+    FAIRGV_TRY(mapped, map_contents(bytes));
+    auto filled = fill(mapped->bytes);
+    unmap(mapped.value());
+    return filled;
+  }
+
+  /// The bytes of the whole image. An Error if the file had no room.
+  Result<std::uint64_t> finish();
+
+ private:
+  static constexpr std::size_t kFlushAt = std::size_t{1} << 20;
+
+  struct Mapped {
+    void* start = nullptr;
+    std::size_t length = 0;
+    std::span<std::byte> bytes;
+  };
+  std::byte* room(ItemKind kind, std::size_t bytes);
+  void put_header(const ItemHeader& header);
+  std::byte* grow(std::size_t bytes);
+  Result<Mapped> map_contents(std::uint64_t bytes);
+  static void unmap(const Mapped& mapped);
+  Result<void> flush();
+
+  const int file_;
+  std::uint64_t written_ = 0;           // bytes of the file that are complete
+  std::vector<std::uint64_t> waiting_;  // items behind them
+  std::size_t waiting_bytes_ = 0;
+  std::optional<Error> failed_;
+};
+
+/// Reads the items of an image. Bytes may change while they are read: each item is a copy, but contents.
+class ImageReader {
+ public:
+  static Result<ImageReader> open(const UniqueFd& file, std::uint64_t bytes);
+  ImageReader(ImageReader&& other) noexcept;
+  ImageReader(const ImageReader&) = delete;
+  ImageReader& operator=(const ImageReader&) = delete;
+  ImageReader& operator=(ImageReader&&) = delete;
+  ~ImageReader();
+
+  struct Item {
+    ItemKind kind{};
+    std::span<const std::byte> bytes;  // until the next item is asked for; aligned to 8
+  };
+  /// The next item. An Error at the end of the file, or if it is longer than the file.
+  Result<Item> next();
+
+ private:
+  ImageReader(const std::byte* image, std::uint64_t bytes) : image_(image), bytes_(bytes) {}
+
+  const std::byte* image_;
+  std::uint64_t bytes_;
+  std::uint64_t at_ = 0;
+  std::vector<std::uint64_t> copy_;
+};
+
+}  // namespace fairgv::vgpu

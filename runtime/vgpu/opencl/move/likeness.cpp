@@ -1,0 +1,109 @@
+#include "runtime/vgpu/opencl/move/likeness.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "runtime/vgpu/opencl/driver.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+enum class Rule {
+  same,      // a program has been laid out for it
+  as_much,   // a program may use it up
+  as_small,  // a program keeps to it
+  all_bits,
+};
+
+struct Limit {
+  cl_device_info what;
+  const char* name;
+  std::size_t bytes;  // of each number of the answer
+  Rule rule;
+};
+
+constexpr std::array kLimits{
+    Limit{CL_DEVICE_TYPE, "type", 8, Rule::same},
+    Limit{CL_DEVICE_ADDRESS_BITS, "address bits", 4, Rule::same},
+    Limit{CL_DEVICE_ENDIAN_LITTLE, "byte order", 4, Rule::same},
+    // Buffers of such a device lie in memory that the program touches itself.
+    Limit{CL_DEVICE_HOST_UNIFIED_MEMORY, "memory shared with the host", 4, Rule::same},
+    Limit{CL_DEVICE_MEM_BASE_ADDR_ALIGN, "alignment of sub-buffers", 4, Rule::as_small},
+    Limit{CL_DEVICE_IMAGE_SUPPORT, "images", 4, Rule::as_much},
+    Limit{CL_DEVICE_MAX_WORK_GROUP_SIZE, "work-items of a group", sizeof(std::size_t), Rule::as_much},
+    Limit{CL_DEVICE_MAX_WORK_ITEM_SIZES, "sizes of a group", sizeof(std::size_t), Rule::as_much},
+    Limit{CL_DEVICE_MAX_PARAMETER_SIZE, "bytes of arguments", sizeof(std::size_t), Rule::as_much},
+    Limit{CL_DEVICE_LOCAL_MEM_SIZE, "local memory", 8, Rule::as_much},
+    Limit{CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, "constant memory", 8, Rule::as_much},
+    Limit{CL_DEVICE_MAX_MEM_ALLOC_SIZE, "largest buffer", 8, Rule::as_much},
+    Limit{CL_DEVICE_IMAGE2D_MAX_WIDTH, "width of images", sizeof(std::size_t), Rule::as_much},
+    Limit{CL_DEVICE_IMAGE2D_MAX_HEIGHT, "height of images", sizeof(std::size_t), Rule::as_much},
+    Limit{CL_DEVICE_IMAGE3D_MAX_DEPTH, "depth of images", sizeof(std::size_t), Rule::as_much},
+    Limit{CL_DEVICE_SINGLE_FP_CONFIG, "single precision", 8, Rule::all_bits},
+    Limit{CL_DEVICE_DOUBLE_FP_CONFIG, "double precision", 8, Rule::all_bits},
+    Limit{CL_DEVICE_SVM_CAPABILITIES, "shared virtual memory", 8, Rule::all_bits},
+};
+
+bool keeps(Rule rule, std::uint64_t before, std::uint64_t after) {
+  switch (rule) {
+    case Rule::same:
+      return before == after;
+    case Rule::as_much:
+      return after >= before;
+    case Rule::as_small:
+      return after <= before;
+    case Rule::all_bits:
+      return (before & ~after) == 0;
+  }
+  return false;
+}
+
+std::vector<std::uint64_t> numbers_of(cl_device_id device, const Limit& limit) {
+  const wire::InfoReply reply = get_info([&](std::size_t size, void* value, std::size_t* size_ret) {
+    return clGetDeviceInfo(device, limit.what, size, value, size_ret);
+  });
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t at = 0; at + limit.bytes <= reply.value.size(); at += limit.bytes) {
+    std::uint64_t number = 0;  // little-endian, as all that FairGV runs on
+    std::memcpy(&number, reply.value.data() + at, limit.bytes);
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::set<std::string> extensions_of(cl_device_id device) {
+  std::istringstream words(get_string([&](std::size_t size, void* value, std::size_t* size_ret) {
+    return clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, size, value, size_ret);
+  }));
+  std::set<std::string> all;
+  for (std::string word; words >> word;) all.insert(word);
+  return all;
+}
+
+}  // namespace
+
+std::optional<std::string> lacks(cl_device_id from, cl_device_id to) {
+  for (const Limit& limit : kLimits) {
+    const auto before = numbers_of(from, limit);
+    const auto after = numbers_of(to, limit);
+    if (before.size() > after.size()) return fmt::format("it has no {}", limit.name);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (keeps(limit.rule, before[i], after[i])) continue;
+      return fmt::format("its {} would be {} instead of {}", limit.name, after[i], before[i]);
+    }
+  }
+  const auto there = extensions_of(to);
+  for (const std::string& extension : extensions_of(from)) {
+    if (!there.contains(extension)) return fmt::format("it has no {}", extension);
+  }
+  return std::nullopt;
+}
+
+}  // namespace fairgv::vgpu::opencl

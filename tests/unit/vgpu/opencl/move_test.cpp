@@ -1,0 +1,209 @@
+// A session that moves to another worker computes as if it had stayed.
+#include <numeric>
+
+#include "tests/unit/vgpu/opencl/moving_fixture.hpp"
+
+namespace fairgv::vgpu {
+namespace {
+
+constexpr std::size_t kCount = 4096;
+
+std::vector<float> numbers() {
+  std::vector<float> values(kCount);
+  std::iota(values.begin(), values.end(), 1.0F);
+  return values;
+}
+
+#define ASSERT_MOVES()                           \
+  do {                                           \
+    const auto moved = move();                   \
+    ASSERT_TRUE(moved) << moved.error().message; \
+  } while (false)
+
+TEST_F(MovingSession, KeepsContentsProgramsAndKernels) {
+  const ObjectId buffer = make_buffer(numbers());
+  const ObjectId kernel = make_kernel("scale");
+  scale(queue, kernel, buffer, 2.0F, kCount);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_MOVES();
+    scale(queue, kernel, buffer, 3.0F, kCount);
+  }
+  const auto values = read(buffer, kCount);
+  for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(values[i], static_cast<float>(i + 1) * 54.0F);
+}
+
+TEST_F(MovingSession, KeepsTheArgumentsOfKernels) {
+  const ObjectId buffer = make_buffer(numbers());
+  const ObjectId kernel = make_kernel("scale");
+  scale(queue, kernel, buffer, 2.0F, kCount);
+  ASSERT_MOVES();
+  // Without an update: as the last launch had them.
+  wire::EnqueueKernel call;
+  call.command = on(queue);
+  call.kernel = kernel;
+  call.dimensions = 1;
+  call.global_size.x = kCount;
+  client.send(call);
+  EXPECT_EQ(read(buffer, kCount)[1], 8.0F);
+}
+
+TEST_F(MovingSession, KeepsCommandsThatWaitForTheProgram) {
+  const ObjectId buffer = make_buffer(numbers());
+  const ObjectId kernel = make_kernel("scale");
+  const EventId go = client.events().acquire();
+  client.send(wire::CreateUserEvent{go});
+  const EventId first = client.events().acquire();
+  const EventId waits[] = {go};
+  scale(queue, kernel, buffer, 2.0F, kCount, first, waits);
+  const EventId second = client.events().acquire();
+  scale(queue, kernel, buffer, 5.0F, kCount, second);
+  ASSERT_MOVES();
+  scale(queue, kernel, buffer, 7.0F, kCount);
+  ASSERT_MOVES();
+  EXPECT_NE(client.events().status(second), CL_COMPLETE);
+  client.send(wire::SetUserEventStatus{go, CL_COMPLETE});
+  EXPECT_EQ(end(first), CL_COMPLETE);
+  EXPECT_EQ(end(second), CL_COMPLETE);
+  EXPECT_EQ(read(buffer, kCount)[0], 70.0F);
+  client.release_event(go);
+}
+
+TEST_F(MovingSession, KeepsObjectsThatOnlyCommandsUse) {
+  const ObjectId source = make_buffer(numbers());
+  const ObjectId target = make_buffer(std::vector<float>(kCount, 0.0F));
+  const ObjectId kernel = make_kernel("scale");
+  const ObjectId side = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const EventId go = client.events().acquire();
+  client.send(wire::CreateUserEvent{go});
+  const EventId scaled = client.events().acquire();
+  const EventId go_list[] = {go};
+  scale(side, kernel, source, 4.0F, kCount, scaled, go_list);
+  const EventId copied = client.events().acquire();
+  const EventId scaled_list[] = {scaled};
+  client.send(wire::EnqueueCopyBuffer{on(side, copied, scaled_list), source, target, 0, 0, kCount * 4});
+  const EventId marked = client.events().acquire();
+  client.send(wire::EnqueueMarker{on(side, marked)});
+  for (const ObjectId id : {source, kernel, side}) client.release_object(id);
+  client.release_event(scaled);
+  // In the places of the released objects.
+  const ObjectId other = make_buffer(std::vector<float>(kCount, 9.0F));
+  ASSERT_MOVES();
+  ASSERT_MOVES();
+  client.send(wire::SetUserEventStatus{go, CL_COMPLETE});
+  EXPECT_EQ(end(copied), CL_COMPLETE);
+  EXPECT_EQ(end(marked), CL_COMPLETE);
+  EXPECT_EQ(read(target, kCount)[2], 12.0F);
+  EXPECT_EQ(read(other, kCount)[2], 9.0F);
+  client.release_event(go);
+}
+
+TEST_F(MovingSession, PassesFailuresOnToCommandsThatWait) {
+  const ObjectId buffer = make_buffer(numbers());
+  const ObjectId kernel = make_kernel("scale");
+  const EventId go = client.events().acquire();
+  client.send(wire::CreateUserEvent{go});
+  const EventId first = client.events().acquire();
+  const EventId waits[] = {go};
+  scale(queue, kernel, buffer, 2.0F, kCount, first, waits);
+  ASSERT_MOVES();
+  client.send(wire::SetUserEventStatus{go, -5});
+  EXPECT_LT(end(first), 0);
+  EXPECT_EQ(read(buffer, kCount)[0], 1.0F);
+  client.release_event(go);
+}
+
+TEST_F(MovingSession, KeepsCommandBuffers) {
+  const ObjectId copy = make_buffer(std::vector<float>(16, 0.0F));
+  const ObjectId recorded = record_fill_and_copy(copy, 64);
+  if (finalize(recorded) != CL_SUCCESS) GTEST_SKIP() << "the driver has no command buffers";
+  ASSERT_MOVES();
+  client.send(wire::EnqueueCommandBuffer{on(queue), recorded});
+  EXPECT_EQ(read(copy, 16)[15], 2.5F);
+}
+
+TEST_F(MovingSession, KeepsErrorsOfObjectsThatCouldNotBeMade) {
+  const ObjectId kernel = make_kernel("there_is_none");
+  const ObjectId buffer = make_buffer(numbers());
+  ASSERT_MOVES();
+  const EventId ended = client.events().acquire();
+  scale(queue, kernel, buffer, 2.0F, kCount, ended);
+  EXPECT_EQ(end(ended), CL_INVALID_KERNEL_NAME);
+}
+
+TEST_F(MovingSession, IsWatchedWhereItGoes) {
+  const EventId go = client.events().acquire();
+  client.send(wire::CreateUserEvent{go});
+  const EventId marked = client.events().acquire();
+  const EventId waits[] = {go};
+  client.send(wire::EnqueueMarker{on(queue, marked, waits)});
+  std::atomic<int> heard{1};
+  client.set_notice_handler([&heard](const wire::EventReached& notice) { heard.store(notice.status); });
+  client.send(wire::WatchEvent{marked, CL_COMPLETE});
+  ASSERT_MOVES();
+  client.send(wire::SetUserEventStatus{go, CL_COMPLETE});
+  EXPECT_EQ(end(marked), CL_COMPLETE);
+  while (heard.load() == 1) std::this_thread::yield();
+  EXPECT_EQ(heard.load(), CL_COMPLETE);
+  client.release_event(go);
+}
+
+TEST_F(MovingSession, StaysIfSomethingCannotBeMadeAgain) {
+  const std::int64_t properties[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  const auto parts = client.call(wire::CreateSubDevices{0, 0, properties});
+  ASSERT_TRUE(parts);
+  if (parts->error != CL_SUCCESS || parts->devices.empty()) GTEST_SKIP() << "the driver has no sub-devices";
+  const ObjectId buffer = make_buffer(numbers());
+  const ObjectId kernel = make_kernel("scale");
+  const auto refused = move();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("sub-devices"), std::string::npos);
+  scale(queue, kernel, buffer, 2.0F, kCount);
+  EXPECT_EQ(read(buffer, kCount)[0], 2.0F);
+  for (const wire::DeviceIndex part : parts->devices) client.send(wire::ReleaseSubDevice{part});
+  EXPECT_EQ(finish(queue), CL_COMPLETE);  // the calls before it have been read
+  ASSERT_MOVES();
+  EXPECT_EQ(read(buffer, kCount)[0], 2.0F);
+}
+
+TEST_F(MovingSession, KeepsContentsOfImages) {
+  const ObjectId image = client.new_object();
+  wire::CreateImage call;
+  call.id = image;
+  call.context = context;
+  call.flags = CL_MEM_READ_WRITE;
+  call.description.type = CL_MEM_OBJECT_IMAGE3D;
+  call.description.channel_order = CL_RGBA;
+  call.description.channel_type = CL_FLOAT;
+  call.description.width = 7;
+  call.description.height = 5;
+  call.description.depth = 3;
+  client.send(call);
+  const std::vector<float> pixels = numbers();
+  const auto range = client.allocate(7 * 5 * 3 * 16).value();
+  std::memcpy(client.bytes(range), pixels.data(), range.bytes);
+  client.send(wire::EnqueueWriteImage{on(queue), image, {0, 0, 0}, {7, 5, 3}, 0, 0, range});
+  EXPECT_EQ(finish(queue), CL_COMPLETE);
+  ASSERT_MOVES();
+  ASSERT_MOVES();
+  std::memset(client.bytes(range), 0, range.bytes);
+  const EventId read = client.events().acquire();
+  client.send(wire::EnqueueReadImage{on(queue, read), image, {0, 0, 0}, {7, 5, 3}, 0, 0, range});
+  EXPECT_EQ(end(read), CL_COMPLETE);
+  EXPECT_EQ(std::memcmp(client.bytes(range), pixels.data(), range.bytes), 0);
+}
+
+TEST_F(MovingSession, GoesOnWhereItWasIfItCannotGoOnThere) {
+  const ObjectId buffer = make_buffer(numbers());
+  const ObjectId kernel = make_kernel("scale");
+  scale(queue, kernel, buffer, 2.0F, kCount);
+  {
+    const auto from = leave_worker();
+    ASSERT_TRUE(from) << from.error().message;
+    leaves.back()->go_on();
+  }
+  scale(queue, kernel, buffer, 2.0F, kCount);
+  EXPECT_EQ(read(buffer, kCount)[0], 4.0F);
+}
+
+}  // namespace
+}  // namespace fairgv::vgpu
