@@ -79,9 +79,10 @@ void Controller::remake_details() {
     screen_.details.push_back(fmt::format("sessions of {}, user {}:", tenant.tenant, tenant.uid));
     for (const auto& session : tenant.sessions) {
       screen_.details.push_back(fmt::format(
-          "  session {}, pid {}, worker {}: {}{}{}{}, {}", session.session, session.pid, session.worker_pid,
+          "  session {}, pid {}, worker {}: {}{}{}{}{}{}, {}", session.session, session.pid, session.worker_pid,
           session.state, session.compiles ? ", compiling" : "", session.interactive ? ", interactive" : "",
-          pause_text(tenant, session), session.program));
+          session.moving ? ", moving" : "", session.parked ? ", parked" : "", pause_text(tenant, session),
+          session.program));
     }
   }
   for (std::string& line : long_command_lines(its)) screen_.details.push_back("  " + std::move(line));
