@@ -210,8 +210,8 @@ bool SessionTable::answer_ledger(Session& session) {
     end(session, "its worker spoke out of turn", Fault::violation);
     return false;
   }
-  const auto answer =
-      needs_.tenancies.memory().take(session.id, needs_.devices.in_books(session.devices), *text);
+  const auto answer = needs_.tenancies.memory().take(
+      session.id, needs_.devices.in_books(session.moved.homes_in(session.devices)), *text);
   needs_.tenancies.account_memory(session.tenant_name);
   if (!answer) {
     end(session, answer.error().message, Fault::violation);

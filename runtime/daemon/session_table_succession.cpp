@@ -32,8 +32,9 @@ Result<void> SessionTable::adopt(const HandedSession& handed) {
   auto done = watch(session);
   if (done) done = watch_client(session);
   if (done) done = needs_.dispatch.adopt_session(dispatched(session), handed.books);
-  if (done && !needs_.tenancies.memory().adopt(session.id, session.tenant_name, handed.memory,
-                                               needs_.devices.in_books(session.devices), handed.holdings)) {
+  if (done && !needs_.tenancies.memory().adopt(
+                  session.id, session.tenant_name, handed.memory,
+                  needs_.devices.in_books(session.moved.homes_in(session.devices)), handed.holdings)) {
     done = Error{"what it was granted of the devices' memory cannot be"};
   }
   if (!done) {

@@ -156,18 +156,15 @@ void MemoryBook::let_go(SessionId session, const DeviceView& devices, std::uint6
 
 // -- sessions that move
 
-Result<MemoryBook::Move> MemoryBook::begin_move(SessionId session, const DeviceView& devices,
-                                                const DeviceMap::Pairs& moves) {
+Result<MemoryBook::Move> MemoryBook::begin_move(SessionId session, const DeviceView& before,
+                                                const DeviceView& after) {
   Move move{holdings(session), std::vector<std::uint64_t>(ledger_.devices()),
             std::vector<std::uint64_t>(ledger_.devices())};
-  move.holdings.resize(devices.size());
-  const std::vector<std::uint64_t> before = move.holdings;
-  for (const auto& [from, to] : moves) {
-    move.holdings[from] -= before[from];
-    move.holdings[to] += before[from];
-    if (devices.host(from) == devices.host(to)) continue;
-    move.left[devices.host(from)] += before[from];
-    move.entered[devices.host(to)] += before[from];
+  move.holdings.resize(before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before.host(i) == after.host(i)) continue;
+    move.left[before.host(i)] += move.holdings[i];
+    move.entered[after.host(i)] += move.holdings[i];
   }
   return enter(session, std::move(move));
 }

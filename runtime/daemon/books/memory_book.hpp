@@ -17,7 +17,6 @@
 #include "memquota/ledger.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/daemon/config/config.hpp"
-#include "runtime/daemon/devices/device_map.hpp"
 #include "runtime/daemon/devices/view.hpp"
 #include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/daemon/tenants/tenants.hpp"
@@ -50,7 +49,7 @@ class MemoryBook {
              const DeviceView& devices, std::vector<std::uint64_t> holdings);
   /// The bytes that the session was granted, by device.
   std::vector<std::uint64_t> granted(SessionId session) const;
-  /// The same by its worker's devices, of which several may be one device of the books.
+  /// The same by its program's devices, of which several may be one device of the books.
   std::vector<std::uint64_t> holdings(SessionId session) const;
   void end(SessionId session);
 
@@ -59,14 +58,14 @@ class MemoryBook {
   /// What is charged twice while a session moves. All of it is given back, one part or the other, once
   /// nothing of the worker that has held it is left on the devices.
   struct Move {
-    std::vector<std::uint64_t> holdings;  // afterwards, by its worker's devices
+    std::vector<std::uint64_t> holdings;  // by its program's devices
     std::vector<std::uint64_t> left;      // by device: bytes to give back when the move is done
     std::vector<std::uint64_t> entered;   // by device: bytes to give back when it has failed
   };
-  /// Charges what the session holds on the first of each pair of its worker's devices on the second, or
-  /// nothing: an Error says how much is missing where.
-  Result<Move> begin_move(SessionId session, const DeviceView& devices, const DeviceMap::Pairs& moves);
-  /// Charges what the session is to hold again, by its worker's devices, or nothing: an Error as above.
+  /// Charges what the session holds on each of its program's devices where these lie `after` the move, if that
+  /// is another device than `before`, or nothing: an Error says how much is missing where.
+  Result<Move> begin_move(SessionId session, const DeviceView& before, const DeviceView& after);
+  /// Charges what the session is to hold again, by its program's devices, or nothing: an Error as above.
   Result<Move> begin_return(SessionId session, const DeviceView& devices,
                             const std::vector<std::uint64_t>& holdings);
   /// The session has moved.
@@ -119,7 +118,7 @@ class MemoryBook {
   std::set<std::uint32_t> overbooked_;
   struct Holder {
     std::string tenant;
-    std::vector<std::uint64_t> holdings{};  // by its worker's devices; may be shorter than these
+    std::vector<std::uint64_t> holdings{};  // by its program's devices; may be shorter than these
   };
   std::map<SessionId, Holder> holders_;                   // the sessions that have begun
   std::map<std::string, std::vector<Account>> accounts_;  // by device

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace fairgv::daemon {
 namespace {
@@ -44,6 +45,17 @@ DeviceView DeviceMap::places_in(const DeviceView& programs) const {
   }
   DeviceView view = programs;
   view.hide(all_places_of(programs) & ~taken);
+  return view;
+}
+
+DeviceView DeviceMap::homes_in(const DeviceView& programs) const {
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t device = 0; device < programs.size(); ++device) {
+    const std::uint32_t place = place_of(device);
+    hosts.push_back(programs.host(place < programs.size() ? place : device));
+  }
+  DeviceView view(std::move(hosts));
+  view.hide(programs.hidden());
   return view;
 }
 

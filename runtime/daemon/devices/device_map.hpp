@@ -35,6 +35,8 @@ class DeviceMap {
 
   /// The view, in which all places are hidden but those where a device lies that the program may use.
   DeviceView places_in(const DeviceView& programs) const;
+  /// The view in which each of the program's devices is the host's where it lies; two may lie on one.
+  DeviceView homes_in(const DeviceView& programs) const;
   /// The view of the places where the session has, or has had, turns.
   DeviceView visited_in(const DeviceView& programs) const;
 

@@ -73,7 +73,10 @@ Result<DeviceMap::Pairs> Moves::pairs_for(const Session& session, std::uint32_t 
   const auto used_ns = session.devices.pick(look.used_ns);
   std::uint64_t used = 0;
   for (std::size_t i = 0; i < session.devices.size(); ++i) {
-    if (used_ns[i] > 0 || (i < holdings.size() && holdings[i] > 0)) used |= std::uint64_t{1} << i;
+    if (used_ns[i] > 0) used |= std::uint64_t{1} << i;
+    // What is held on a device of the program's lies where the device does.
+    const auto place = session.moved.place_of(static_cast<std::uint32_t>(i));
+    if (i < holdings.size() && holdings[i] > 0) used |= std::uint64_t{1} << place;
   }
   auto pairs = moves_to(session.moved.places_in(session.devices), used, to);
   if (!pairs) return Error{name_of_session(session) + " " + pairs.error().message};

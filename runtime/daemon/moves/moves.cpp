@@ -148,13 +148,14 @@ Result<void> Moves::take_image(Session& session, Move& move) {
 
 Result<void> Moves::order_made_again(Session& session, Move& move) {
   MemoryBook& memory = needs_.tenancies.memory();
-  const DeviceView in_books = needs_.devices.in_books(session.devices);
+  const DeviceMap map = session.moved.after(move.pairs, session.devices.size());
+  const DeviceView before = needs_.devices.in_books(session.moved.homes_in(session.devices));
+  const DeviceView after = needs_.devices.in_books(map.homes_in(session.devices));
   if (session.parked) move.outcome.bytes = session.parked->bytes;
-  FAIRGV_TRY(charged, session.parked ? memory.begin_return(session.id, in_books, session.parked->holdings)
-                                     : memory.begin_move(session.id, in_books, move.pairs));
+  FAIRGV_TRY(charged, session.parked ? memory.begin_return(session.id, after, session.parked->holdings)
+                                     : memory.begin_move(session.id, before, after));
   move.charged = std::move(charged).value();
   needs_.tenancies.account_memory(session.tenant_name);
-  const DeviceMap map = session.moved.after(move.pairs, session.devices.size());
   FAIRGV_CHECK(
       needs_.markets.sell(*needs_.tenancies.registry().find(session.tenant), map.places_in(session.devices)));
   const session::MakeAgain order{move.outcome.bytes, move.charged->holdings, map.moved()};

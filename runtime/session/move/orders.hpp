@@ -28,8 +28,8 @@ struct WriteImage {};
 
 struct MakeAgain {
   std::uint64_t bytes = 0;  // of the image in the file
-  /// The device memory that the session holds from now on, by the new worker's devices: what its objects take
-  /// and what is left over.
+  /// The device memory that the session holds, by its program's devices, wherever these lie: what its objects
+  /// take and what is left over. From then on a worker speaks of these devices to the ledger, too.
   std::vector<std::uint64_t> granted;
   /// Pairs: what is on the first of the two goes to the second, by the worker's devices.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> moves{};

@@ -58,7 +58,7 @@ Result<Driver> Driver::open() {
       cl_device_type type = 0;
       clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr);
       const auto root = static_cast<wire::DeviceIndex>(driver.devices_.size());
-      driver.devices_.push_back({device, index, type, root, 0, nullptr});
+      driver.devices_.push_back({device, index, type, root, root, 0, nullptr});
     }
   }
   if (driver.devices_.empty()) {
@@ -135,7 +135,8 @@ std::optional<std::vector<wire::DeviceIndex>> Driver::add_sub_devices(wire::Devi
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const wire::DeviceIndex index = free_index();
     const Device& whole = devices_[parent];
-    devices_[index] = {ids[i], whole.platform, whole.type, whole.root, whole.depth + 1, std::move(owners[i])};
+    devices_[index] = {ids[i],        whole.platform,  whole.type,          whole.root,
+                       whole.charged, whole.depth + 1, std::move(owners[i])};
     indices.push_back(index);
   }
   return indices;

@@ -36,6 +36,9 @@ struct Device {
   cl_device_type type = 0;
   /// The device that is scheduled: this one, or the device that it is part of.
   wire::DeviceIndex root = 0;
+  /// The program's device whose memory it has: itself, or the device that it is part of. Not `root`, where
+  /// the session has moved to another device (replace()).
+  wire::DeviceIndex charged = 0;
   /// How often a device was split to make it.
   std::uint32_t depth = 0;
   /// Of a sub-device: the driver's reference, and that of the device it was split from. Every object that the
@@ -74,8 +77,12 @@ class Driver {
   /// Lets go of a sub-device. An Error if there is none of that index.
   Result<void> release_sub_device(wire::DeviceIndex device);
 
-  /// A device of the topology is this one from now on: before anything is made on it.
-  void replace(wire::DeviceIndex device, const Device& by) { devices_[device] = by; }
+  /// A device of the topology is this one from now on, but for the account of its memory: before anything is
+  /// made on it.
+  void replace(wire::DeviceIndex device, const Device& by) {
+    devices_[device] = by;
+    devices_[device].charged = device;
+  }
 
  private:
   /// The most sub-devices at a time.

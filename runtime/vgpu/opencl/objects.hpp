@@ -72,7 +72,7 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   static constexpr std::string_view kName = "context";
   ContextHandle handle;
   std::vector<wire::DeviceIndex> devices;
-  std::uint64_t roots = 0;  // of the topology: bit d is the device d that is one of them or has one as a part
+  std::uint64_t charged = 0;  // bit d: the program's device d, whose memory one of them has
   std::vector<std::shared_ptr<const void>> sub_devices;  // that the driver's context uses
 
   /// Whether the driver can be stopped between making code and running it (code_gate.hpp). The loop thread's.

@@ -41,7 +41,7 @@ Result<void> Handlers::handle(const wire::AwaitMemory& call) {
 template <class Made>
 Result<void> Handlers::charge(Made& object, std::uint64_t bytes, bool front_end_hears) {
   if (settings_.memory == nullptr) return {};
-  FAIRGV_TRY(charge, settings_.memory->charge(object.context->roots, bytes, front_end_hears));
+  FAIRGV_TRY(charge, settings_.memory->charge(object.context->charged, bytes, front_end_hears));
   if (charge.value()) {
     object.charge = std::move(*charge.value());
   } else if (object.error == CL_SUCCESS) {

@@ -30,7 +30,7 @@ Result<void> Handlers::handle(const wire::CreateContext& call) {
   for (const wire::DeviceIndex device : call.devices) {
     const wire::DeviceIndex root = driver_.devices()[device].root;
     if (const auto& owner = driver_.devices()[device].owner) context->sub_devices.push_back(owner);
-    context->roots |= std::uint64_t{1} << root;
+    context->charged |= std::uint64_t{1} << driver_.devices()[device].charged;
     if (!settings_.access.may_use(root)) context->error = CL_DEVICE_NOT_AVAILABLE;
   }
   if (context->error != CL_SUCCESS) return objects_.insert(call.id, std::move(context));

@@ -40,38 +40,53 @@ struct MemoryMove : ::testing::Test {
   MemoryBook book;
   const DeviceView two = DeviceView::first(2);
   const DeviceView same_twice{{0, 0}};
+  const DeviceView both_on_1{{1, 1}};
 };
 
 TEST_F(MemoryMove, ChargesBothDevicesUntilItIsDone) {
   ASSERT_TRUE(charge(two, 0b01, 300));
-  const auto move = book.begin_move(kMoves, two, {{0, 1}});
+  const auto move = book.begin_move(kMoves, two, both_on_1);
   ASSERT_TRUE(move);
-  EXPECT_EQ(move->holdings, MovedBytes({0, 300}));
+  EXPECT_EQ(move->holdings, MovedBytes({300, 0})) << "by the program's devices, wherever they lie";
   EXPECT_EQ(book.granted(kMoves), MovedBytes({300, 300}));
-  EXPECT_EQ(book.holdings(kMoves), MovedBytes({300})) << "it has not moved yet";
   book.hold(kMoves, move->holdings);
   EXPECT_EQ(book.granted(kMoves), MovedBytes({300, 300})) << "its old worker may still be there";
   book.give_back(kMoves, move->left);
   EXPECT_EQ(book.granted(kMoves), MovedBytes({0, 300}));
-  EXPECT_EQ(book.holdings(kMoves), MovedBytes({0, 300}));
-  EXPECT_TRUE(give_back(two, 0b10, 300));
-  EXPECT_FALSE(give_back(two, 0b01, 1));
+  EXPECT_EQ(book.holdings(kMoves), MovedBytes({300, 0}));
+  EXPECT_TRUE(give_back(both_on_1, 0b01, 300));
+  EXPECT_FALSE(give_back(both_on_1, 0b01, 1));
 }
 
 TEST_F(MemoryMove, ThatFailsLeavesEverythingAsItWas) {
   ASSERT_TRUE(charge(two, 0b11, 200));
-  const auto move = book.begin_move(kMoves, two, {{0, 1}});
+  const auto move = book.begin_move(kMoves, two, both_on_1);
   ASSERT_TRUE(move);
-  EXPECT_EQ(move->holdings, MovedBytes({0, 400}));
+  EXPECT_EQ(move->holdings, MovedBytes({200, 200}));
   EXPECT_EQ(book.granted(kMoves), MovedBytes({200, 400}));
   book.give_back(kMoves, move->entered);
   EXPECT_EQ(book.granted(kMoves), MovedBytes({200, 200}));
   EXPECT_EQ(book.holdings(kMoves), MovedBytes({200, 200}));
 }
 
+TEST_F(MemoryMove, OfTwoDevicesToOneChargesThatOneForBothFromThenOn) {
+  ASSERT_TRUE(charge(two, 0b11, 100));
+  const auto move = book.begin_move(kMoves, two, both_on_1);
+  ASSERT_TRUE(move);
+  book.hold(kMoves, move->holdings);
+  book.give_back(kMoves, move->left);
+  EXPECT_EQ(book.granted(kMoves), MovedBytes({0, 200}));
+  // An object of a context with both.
+  ASSERT_TRUE(charge(both_on_1, 0b11, 50));
+  EXPECT_EQ(book.granted(kMoves), MovedBytes({0, 300}));
+  EXPECT_TRUE(give_back(both_on_1, 0b01, 150));
+  EXPECT_TRUE(give_back(both_on_1, 0b10, 150));
+  EXPECT_EQ(book.granted(kMoves), MovedBytes({0, 0}));
+}
+
 TEST_F(MemoryMove, WithoutATargetChargesNothing) {
   ASSERT_TRUE(charge(two, 0b01, 300));
-  const auto move = book.begin_move(kMoves, two, {});
+  const auto move = book.begin_move(kMoves, two, two);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->holdings, MovedBytes({300, 0}));
   EXPECT_EQ(book.granted(kMoves), MovedBytes({300, 0}));
@@ -82,15 +97,15 @@ TEST_F(MemoryMove, WithoutATargetChargesNothing) {
 TEST_F(MemoryMove, BetweenDevicesOfOneHardwareChargesNothingTwice) {
   ASSERT_TRUE(charge(same_twice, 0b01, 600));
   ASSERT_TRUE(charge(same_twice, 0b10, 100));
-  const auto move = book.begin_move(kMoves, same_twice, {{0, 1}});
+  const auto move = book.begin_move(kMoves, same_twice, same_twice);
   ASSERT_TRUE(move) << move.error().message;
-  EXPECT_EQ(move->holdings, MovedBytes({0, 700}));
+  EXPECT_EQ(move->holdings, MovedBytes({600, 100}));
   EXPECT_EQ(book.granted(kMoves), MovedBytes({700, 0}));
 }
 
 TEST_F(MemoryMove, ThatDoesNotFitSaysHowMuchIsMissing) {
   ASSERT_TRUE(charge(two, 0b01, 800));
-  const auto move = book.begin_move(kMoves, two, {{0, 1}});
+  const auto move = book.begin_move(kMoves, two, both_on_1);
   ASSERT_FALSE(move);
   EXPECT_EQ(move.error().message,
             "it needs 800 B of device 1, and the device has 500 B more: 300 B are missing");
@@ -101,7 +116,7 @@ TEST_F(MemoryMove, BeyondTheTenantsLimitSaysThatItIsTheTenants) {
   ASSERT_TRUE(tenants.join("a", {kAlice}, {}, MemorySize{400}));
   ASSERT_TRUE(charge(two, 0b01, 450)) << "before its limit was lowered";
   book.refresh({}, tenants);
-  const auto move = book.begin_move(kMoves, two, {{0, 1}});
+  const auto move = book.begin_move(kMoves, two, both_on_1);
   ASSERT_FALSE(move);
   EXPECT_EQ(move.error().message,
             "it needs 450 B of device 1, and its tenant may have 400 B more: 50 B are missing");
