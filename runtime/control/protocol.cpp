@@ -28,6 +28,7 @@ constexpr std::pair<ControlRequest::Command, const char*> kInterventions[] = {
     {ControlRequest::Command::kill, "kill"},
     {ControlRequest::Command::pause, "pause"},
     {ControlRequest::Command::resume, "resume"},
+    {ControlRequest::Command::migrate, "migrate"},
 };
 
 const std::pair<ControlRequest::Command, const char*>* find_intervention(std::string_view command) {
@@ -37,8 +38,14 @@ const std::pair<ControlRequest::Command, const char*>* find_intervention(std::st
 }
 
 json intervention(const ControlRequest& request, const char* command) {
-  if (request.session) return {{"command", command}, {"session", *request.session}};
-  return {{"command", command}, {"tenant", request.tenant}};
+  json message{{"command", command}};
+  if (request.session) {
+    message["session"] = *request.session;
+  } else {
+    message["tenant"] = request.tenant;
+  }
+  if (request.device) message["device"] = *request.device;
+  return message;
 }
 
 /// Either of the two, and not both.
@@ -94,6 +101,8 @@ std::string to_text(const ControlRequest& request) {
       return json_text(intervention(request, "pause"));
     case ControlRequest::Command::resume:
       return json_text(intervention(request, "resume"));
+    case ControlRequest::Command::migrate:
+      return json_text(intervention(request, "migrate"));
     case ControlRequest::Command::focus:
       return json_text(json{{"command", "focus"}, {"tenants", request.front}});
     case ControlRequest::Command::show:
@@ -161,6 +170,8 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   } else if (const auto* const found = find_intervention(command)) {
     request.command = found->first;
     read_target(fields, request);
+    if (request.command == ControlRequest::Command::migrate && fields.has("device"))
+      request.device = fields.integer32("device");
     if (fields.ok() && !request.session && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");
     }
@@ -169,8 +180,9 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     request.session = fields.integer32("session");
   } else if (command != "ps") {
     fields.fail(
-        "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'kill', 'pause', 'resume', 'stop', "
-        "'restart', 'usage', 'reload', 'config', 'whoami', 'focus' and 'show'");
+        "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'kill', 'pause', 'resume', "
+        "'migrate', "
+        "'stop', 'restart', 'usage', 'reload', 'config', 'whoami', 'focus' and 'show'");
   }
   if (!fields.ok()) return fields.error();
   return request;

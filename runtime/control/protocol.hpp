@@ -13,6 +13,8 @@
 //   {"command":"focus","tenants":["a"]}             {"ok":true,"front":["a"],"refused":[]} (FrontAnswer);
 //   holds
 //                                                   until the next such request, or hanging up
+//   {"command":"migrate","session":7,"device":1}   {"ok":true,"moves":[...]} (MoveReport), when the session
+//                                                   has moved; or with "tenant":"a", and without "device"
 //   {"command":"show","session":7}                  {"ok":true,"calls":[...],...} (session::JournalReport)
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   {"command":"restart"}                           {"ok":true}, and the daemon hangs up when it has become
@@ -34,6 +36,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/result.hpp"
@@ -62,17 +65,19 @@ struct ControlRequest {
     pause,
     resume,
     focus,
-    show
+    show,
+    migrate
   };
   Command command = Command::ps;
-  /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, unless there is `session`
+  /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, migrate, unless there is
+  /// `session`
   std::string tenant;
   session::TenantWish wish{};              // set, whoami
   std::string policy{};                    // set_policy
-  std::optional<std::uint32_t> device{};   // set_policy, trace; none: all devices
+  std::optional<std::uint32_t> device{};   // set_policy, trace; none: all devices; migrate; none: as it is
   std::optional<MemorySize> memory{};      // set
   UsageQuery usage{};                      // usage
-  std::optional<std::uint32_t> session{};  // kill, pause, resume, show
+  std::optional<std::uint32_t> session{};  // kill, pause, resume, show, migrate
   std::vector<std::string> front{};        // focus: the tenants whose windows are in front
 };
 
@@ -139,6 +144,9 @@ struct Report {
     std::vector<std::uint32_t> devices{};         // that its program may use
     std::vector<std::string> passed_over{};       // why others were not chosen, a line for each device
     bool direct = false;                          // its program has the driver in its own process
+    bool moving = false;                          // another worker is about to serve it
+    /// The devices whose content lies on another, since the session was moved: each with that other.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> moved{};
   };
   /// A session that did not end by itself: its worker crashed, it was killed for what it did, or by a user.
   struct Kill {

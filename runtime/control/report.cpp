@@ -2,7 +2,7 @@
 
 #include "runtime/control/pause_json.hpp"
 #include "runtime/control/protocol.hpp"
-#include "runtime/session/long_command_json.hpp"
+#include "runtime/control/report_session.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::control {
@@ -11,29 +11,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kLongestList = 1'000'000;
-
-json to_json(const Report::Session& session) {
-  json long_commands = json::array();
-  for (const session::LongCommand& command : session.long_commands) long_commands.push_back(to_json(command));
-  return {{"session", session.session},
-          {"pid", session.pid},
-          {"program", session.program},
-          {"worker_pid", session.worker_pid},
-          {"state", session.state},
-          {"interactive", session.interactive},
-          {"long_commands", std::move(long_commands)},
-          {"paused", to_json(session.paused)},
-          {"held_back_s", session.held_back_s},
-          {"uid", session.uid ? json(*session.uid) : json()},
-          {"age_s", session.age_s},
-          {"device_time_ns", session.device_time_ns},
-          {"memory_used", session.memory_used},
-          {"compiles", session.compiles},
-          {"waits_for", session.waits_for},
-          {"devices", session.devices},
-          {"passed_over", session.passed_over},
-          {"direct", session.direct}};
-}
 
 json to_json(const Report::TimeGraphTask& task) {
   return {{"scheduling", task.scheduling}, {"enforcement", task.enforcement}, {"reserve", task.reserve},
@@ -138,43 +115,6 @@ json to_json(const Report::Tenant& tenant) {
           {"host_weight", tenant.host_weight}};
 }
 
-Result<Report::Session> session_from(json object) {
-  auto fields = JsonFields::nested(std::move(object), "session");
-  Report::Session session{fields.integer32("session"), fields.integer32("pid"),
-                          printable(fields.string("program", kLongestText), session::kLongestProgramName),
-                          fields.integer32("worker_pid"), fields.string("state", kLongestText)};
-  // Not from an older daemon: what follows.
-  if (fields.has("interactive")) session.interactive = fields.boolean("interactive");
-  if (fields.has("long_commands")) {
-    for (json& element : fields.list("long_commands", kLongestList)) {
-      auto command = JsonFields::nested(std::move(element), "long command");
-      session.long_commands.push_back(session::long_command_from(command));
-      if (!command.ok()) return command.error();
-    }
-  }
-  session.paused = pause_from(fields);
-  if (fields.has("held_back_s")) session.held_back_s = fields.number("held_back_s");
-  if (fields.has("uid")) {
-    session.uid = fields.integer32("uid");
-    session.age_s = fields.number("age_s");
-    session.device_time_ns = fields.integers("device_time_ns", kLongestList);
-    session.memory_used = fields.integers("memory_used", kLongestList);
-  }
-  if (fields.has("direct")) session.direct = fields.boolean("direct");
-  if (fields.has("compiles")) session.compiles = fields.boolean("compiles");
-  if (fields.has("waits_for"))
-    session.waits_for = printable(fields.string("waits_for", kLongestText), kLongestText);
-  if (fields.has("devices")) {
-    for (const std::uint64_t device : fields.integers("devices", kLongestList))
-      session.devices.push_back(static_cast<std::uint32_t>(device));
-    for (const json& each : fields.list("passed_over", kLongestList)) {
-      if (each.is_string()) session.passed_over.push_back(printable(each.get<std::string>(), kLongestText));
-    }
-  }
-  if (!fields.ok()) return fields.error();
-  return session;
-}
-
 Result<Report::Kill> kill_from(json object) {
   auto fields = JsonFields::nested(std::move(object), "killed session");
   Report::Kill kill;
@@ -257,7 +197,7 @@ Result<Report::Tenant> tenant_from(json object) {
     tenant.share.push_back(share.is_number() ? share.get<double>() : 0);
   }
   for (json& element : fields.list("sessions", kLongestList)) {
-    FAIRGV_TRY(session, session_from(std::move(element)));
+    FAIRGV_TRY(session, session_report_from(std::move(element)));
     tenant.sessions.push_back(std::move(session).value());
   }
   if (fields.has("use")) {  // not from an older daemon

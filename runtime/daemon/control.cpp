@@ -41,11 +41,12 @@ std::string outcome(const Result<void>& done) {
 }  // namespace
 
 Control::Control(const Needs& needs, Adjustments adjustments, Interventions interventions,
-                 Foreground foreground, std::string socket,
+                 Migrations migrations, Foreground foreground, std::string socket,
                  std::function<Result<control::ReloadReport>()> reload)
     : needs_(needs),
       adjustments_(adjustments),
       interventions_(interventions),
+      migrations_(std::move(migrations)),
       foreground_(std::move(foreground)),
       socket_(std::move(socket)),
       reload_(std::move(reload)),
@@ -84,6 +85,8 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
     case control::ControlRequest::Command::pause:
     case control::ControlRequest::Command::resume:
       return outcome(interventions_.carry_out(request.value(), from.account));
+    case control::ControlRequest::Command::migrate:
+      return migrate(request.value(), from);
     case control::ControlRequest::Command::focus: {
       const auto front = foreground_.set(from.token, request->front, from.account);
       return front ? to_text(front.value()) : control::failure_text(front.error().message);
@@ -118,6 +121,13 @@ std::string Control::reload(const ControlPeer& by) {
   needs_.log.info(by.account, "{} has the configuration read again", text_of(by));
   const auto report = reload_();
   return report ? to_text(report.value()) : control::refusal_text(lines_of(report.error()));
+}
+
+ControlAnswer Control::migrate(const control::ControlRequest& request, const ControlPeer& by) {
+  auto answer = migrations_.ask(request, by.account, by.token);
+  if (!answer) return control::failure_text(answer.error().message);
+  const bool later = !answer.value();
+  return {std::move(answer).value(), later};
 }
 
 ControlAnswer Control::show(SessionId id, const ControlPeer& by) {

@@ -15,6 +15,7 @@
 #include "runtime/daemon/interventions.hpp"
 #include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/migrations.hpp"
 #include "runtime/daemon/reports/daemon_life.hpp"
 #include "runtime/daemon/reports/journals.hpp"
 #include "runtime/daemon/reports/sources.hpp"
@@ -56,12 +57,13 @@ class Control {
     Journals& journals;
   };
   /// `socket` is for the report; `reload` reads the configuration again.
-  Control(const Needs& needs, Adjustments adjustments, Interventions interventions, Foreground foreground,
-          std::string socket, std::function<Result<control::ReloadReport>()> reload);
+  Control(const Needs& needs, Adjustments adjustments, Interventions interventions, Migrations migrations,
+          Foreground foreground, std::string socket, std::function<Result<control::ReloadReport>()> reload);
 
   /// Administrators may do everything: root, the daemon's own user, and users who were in its admin_group
   /// when they connected. Others may look (at the past: at their own tenants'), set their own tenants'
-  /// weights within the rules, bring them to the front, and trace, end, pause and resume their own sessions.
+  /// weights within the rules, bring them to the front, and trace, end, pause, resume and move their own
+  /// sessions.
   ControlAnswer answer(const std::string& request, const ControlPeer& from);
   /// The connection is gone: what it has begun ends.
   void leave(std::uint64_t token) {
@@ -84,12 +86,14 @@ class Control {
   std::string report() const;
   std::string read_trace(const control::ControlRequest& request, const ControlPeer& by);
   std::string reload(const ControlPeer& by);
+  ControlAnswer migrate(const control::ControlRequest& request, const ControlPeer& by);
   ControlAnswer show(SessionId id, const ControlPeer& by);
   std::string whoami(const control::ControlRequest& request, const ControlPeer& peer);
 
   const Needs needs_;
   Adjustments adjustments_;
   Interventions interventions_;
+  Migrations migrations_;
   Foreground foreground_;
   const std::string socket_;
   const std::function<Result<control::ReloadReport>()> reload_;

@@ -109,8 +109,11 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
       metrics_(*events_, {[this] { return metrics(); }, [this] { return unready(); }}),
       control_({config_, entrance_, sources(), life_, usage_, log_, sessions_.journals()},
                Adjustments({*dispatch_, tenancies_, markets_, devices_.table(), log_}),
-               Interventions(tenancies_.registry(), sessions_, log_), Foreground(tenancies_),
-               settings_.socket_path, [this] { return reload(); }),
+               Interventions(tenancies_.registry(), sessions_, log_),
+               Migrations(
+                   config_, tenancies_.registry(), sessions_,
+                   [this](std::uint64_t key, const std::string& answer) { reception_->answer(key, answer); }),
+               Foreground(tenancies_), settings_.socket_path, [this] { return reload(); }),
       listener_(std::move(listener)),
       signals_(std::move(signals)) {
   tenancies_.call_before_forgetting([this] { usage_.flush(); });
@@ -268,6 +271,7 @@ std::vector<std::string> Server::unkept_promises() const {
 
 void Server::begin_restart() {
   restarting_ = true;
+  sessions_.refuse_moves("the daemon restarts");
   reception_->close();  // connections that come now are accepted afterwards
 }
 
@@ -297,6 +301,7 @@ void Server::restart() {
   start_services();
   spdlog::error("goes on as before: {}", error.message);
   restarting_ = false;
+  sessions_.refuse_moves("");
   reception_->hang_up();  // a peer that waits for the restart may look what has come of it
   (void)reception_->open();
 }

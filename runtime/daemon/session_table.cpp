@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "runtime/daemon/service/deadlines.hpp"
-#include "runtime/daemon/sessions/handed_session.hpp"
-#include "runtime/daemon/sessions/processes.hpp"
 #include "runtime/daemon/sessions/worker_page.hpp"
 
 namespace fairgv::daemon {
@@ -18,6 +16,12 @@ using Clock = std::chrono::steady_clock;
 
 /// Packets read from a worker whose program has ended: it says little, unless it is hostile.
 constexpr int kLastPackets = 64;
+
+/// How often to look whether earlier workers of a session that ends are gone.
+constexpr std::chrono::milliseconds kLookAgain{5};
+
+/// Packets about memory that a worker may have sent before it came to rest: more than its socket holds.
+constexpr int kMostAtRest = 4'096;
 
 /// The worker's next packet; nothing if there is none, or if the worker has hung up: then its socket is
 /// watched no longer, and its end follows.
@@ -37,7 +41,14 @@ SessionTable::SessionTable(const Needs& needs)
       processors_(needs.dispatch),
       host_weights_(needs.dispatch, needs.tenancies),
       journals_(needs.answer),
-      departures_({needs.dispatch, needs.tenancies, needs.markets, needs.devices.placements(), needs.log}) {}
+      departures_({needs.dispatch, needs.tenancies, needs.markets, needs.devices.placements(), needs.log}),
+      moves_({needs.config, needs.events, needs.dispatch, needs.tenancies, needs.devices, needs.markets,
+              starter_, needs.log, sessions_},
+             {[this](Session& session) { return answer_all_of_ledger(session); },
+              [this](Session& session) { return watch_next_worker(session); },
+              [this](Session& session, const std::string& reason, std::optional<Fault> fault) {
+                end(session, reason, fault);
+              }}) {}
 
 Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer, Socket& client) {
   const Account account = needs_.entrance.account_of(peer, client.fd());
@@ -87,6 +98,14 @@ void SessionTable::apply_configuration() {
 }
 
 Result<void> SessionTable::watch(Session& session) {
+  FAIRGV_CHECK(watch_worker(session));
+  if (!session.messages) return {};
+  if ((session.features & session::kDriverMessages) != 0) session.messages->hold_for_program();
+  return session.messages->relay(
+      needs_.events, "session " + std::to_string(session.id.value) + " of tenant " + session.tenant_name);
+}
+
+Result<void> SessionTable::watch_worker(Session& session) {
   auto channel =
       needs_.events.watch(session.channel.fd(), [this, id = session.id] { on_worker_message(id); });
   if (!channel) return channel.error();
@@ -97,10 +116,13 @@ Result<void> SessionTable::watch(Session& session) {
   auto worker = needs_.events.watch(session.worker.pidfd(), [this, id = session.id] { on_worker_end(id); });
   if (!worker) return worker.error();
   session.worker_watch = std::move(worker).value();
-  if (!session.messages) return {};
-  if ((session.features & session::kDriverMessages) != 0) session.messages->hold_for_program();
-  return session.messages->relay(
-      needs_.events, "session " + std::to_string(session.id.value) + " of tenant " + session.tenant_name);
+  return {};
+}
+
+Result<void> SessionTable::watch_next_worker(Session& session) {
+  journals_.forget(session.id, "has moved to another worker: ask again");
+  session.messages->tell_program(session.client);
+  return watch_worker(session);
 }
 
 Result<void> SessionTable::watch_client(Session& session) {
@@ -154,6 +176,8 @@ void SessionTable::on_worker_text(Session& session, const std::string& text) {
   const auto* const failed = std::get_if<session::WorkerFailed>(&message.value());
   const auto* const command = std::get_if<session::LongCommand>(&message.value());
   const auto* const journal = std::get_if<session::JournalShown>(&message.value());
+  const bool of_move = std::holds_alternative<session::ImageWritten>(message.value()) ||
+                       std::holds_alternative<session::CannotMove>(message.value());
   const bool starting = session.stage == Session::Stage::starting;
   if (starting && ready != nullptr) {
     on_ready(session, *ready);
@@ -164,7 +188,7 @@ void SessionTable::on_worker_text(Session& session, const std::string& text) {
   } else if (session.stage == Session::Stage::running && journal != nullptr) {
     if (auto taken = journals_.take(session, *journal); !taken)
       end(session, taken.error().message, Fault::violation);
-  } else {
+  } else if (!of_move || !moves_.hear(session, message.value())) {
     end(session, "its worker spoke out of turn", Fault::violation);
   }
 }
@@ -172,19 +196,33 @@ void SessionTable::on_worker_text(Session& session, const std::string& text) {
 /// Handles one packet at a time, so that a worker that floods the daemon keeps nobody waiting. A worker that
 /// does not read its answers gets an error once its socket is full.
 void SessionTable::on_ledger_message(SessionId id) {
-  Session* const found = sessions_.find(id);
-  if (found == nullptr) return;
-  Session& session = *found;
+  if (Session* const session = sessions_.find(id)) answer_ledger(*session);
+}
+
+/// False when the worker asks for nothing more now, or for what ends its session.
+bool SessionTable::answer_ledger(Session& session) {
   const auto text = next_packet(session.ledger, session.ledger_watch);
-  if (!text || session.stage == Session::Stage::ending) return;
-  if (session.stage != Session::Stage::running)
-    return end(session, "its worker spoke out of turn", Fault::violation);
-  const auto answer = needs_.tenancies.memory().take(id, needs_.devices.in_books(session.devices), *text);
+  if (!text || session.stage == Session::Stage::ending) return false;
+  if (session.stage != Session::Stage::running || moves_.rests(session)) {
+    end(session, "its worker spoke out of turn", Fault::violation);
+    return false;
+  }
+  const auto answer =
+      needs_.tenancies.memory().take(session.id, needs_.devices.in_books(session.devices), *text);
   needs_.tenancies.account_memory(session.tenant_name);
-  if (!answer) return end(session, answer.error().message, Fault::violation);
-  if (!answer.value()) return;
-  if (!session.ledger.send(*answer.value()))
+  if (!answer) {
+    end(session, answer.error().message, Fault::violation);
+  } else if (answer.value() && !session.ledger.send(*answer.value())) {
     end(session, "its worker does not listen to answers about memory", Fault::violation);
+  }
+  return session.stage == Session::Stage::running;
+}
+
+/// Of a worker that has come to rest: it asks no more. False: its session ends.
+bool SessionTable::answer_all_of_ledger(Session& session) {
+  for (int left = kMostAtRest; left > 0 && answer_ledger(session); --left) {
+  }
+  return session.stage == Session::Stage::running;
 }
 
 void SessionTable::on_ready(Session& session, const session::WorkerReady& ready) {
@@ -209,20 +247,6 @@ void SessionTable::on_long_command(Session& session, const session::LongCommand&
                   "session {} of tenant {}: kernel {} held device {} for {:.1f} ms and cannot be sliced: {}",
                   session.id.value, session.tenant_name, command.name, session.devices.host(command.device),
                   static_cast<double>(command.longest_ns) / 1e6, command.reason);
-}
-
-DispatchedSession SessionTable::dispatched(Session& session) const {
-  return {.id = session.id,
-          .tenant = session.tenant,
-          .attributes = needs_.tenancies.attributes_of(session.tenant),
-          .turns = &session.turns.page(),
-          .promises = session.turns.promises(),
-          .header = &session.header.header(),
-          .knock_fd = session.knock.get(),
-          .devices = session.devices,
-          .worker = handle_of_worker(session),
-          .suspended = is_suspended(session),
-          .program = timer_of_program(session)};
 }
 
 Result<void> SessionTable::admit(Session& session) {
@@ -277,7 +301,13 @@ void SessionTable::on_worker_end(SessionId id) {
   if (session->stage != Session::Stage::ending)
     end(*session, "its worker " + how + " (see the daemon's log)", Fault::crash);
   session->worker_watch.reset();
-  departures_.go_on(sessions_, *session);
+  clear_up(*session);
+}
+
+/// Its worker has ended. What an earlier worker has left may use the device, too.
+void SessionTable::clear_up(Session& session) {
+  if (!moves_.has_others(session)) return departures_.go_on(sessions_, session);
+  session.clear_at = Clock::now() + kLookAgain;
 }
 
 // -- interventions of people and programs
@@ -298,6 +328,10 @@ void SessionTable::end(SessionId id, const std::string& reason) {
   end(session, reason);
 }
 
+Result<void> SessionTable::move(SessionId id, std::optional<std::uint32_t> to, Moves::Done done) {
+  return moves_.begin(*sessions_.find(id), to, std::move(done));
+}
+
 void SessionTable::set_pause(SessionId id, const std::optional<control::Pause>& pause) {
   suspensions_.set_pause(*sessions_.find(id), pause);
 }
@@ -310,6 +344,7 @@ void SessionTable::end_broken() {
 }
 
 void SessionTable::end_all(const std::string& reason) {
+  moves_.refuse(reason);
   for (const auto& [id, session] : sessions_.all()) end(*session, reason);
 }
 
@@ -318,6 +353,7 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   keep_earlier(first, host_weights_.deadline(sessions_));
   keep_earlier(first, needs_.devices.placements().deadline());
   keep_earlier(first, journals_.deadline());
+  keep_earlier(first, moves_.deadline());
   for (const auto& [id, session] : sessions_.all()) {
     if (session->stage == Session::Stage::starting) keep_earlier(first, std::optional(session->give_up));
     if (session->messages) keep_earlier(first, session->messages->deadline());
@@ -333,6 +369,7 @@ void SessionTable::expire(Time now) {
   host_weights_.expire(sessions_, now);
   needs_.devices.placements().expire(now);
   journals_.expire(now);
+  moves_.expire(now);
   std::vector<Session*> to_clear;
   for (const auto& [id, session] : sessions_.all()) {
     if (session->messages) session->messages->expire(now);
@@ -343,51 +380,7 @@ void SessionTable::expire(Time now) {
             " s: the device's driver may hang",
         Fault::watchdog);
   }
-  for (Session* const session : to_clear) departures_.go_on(sessions_, *session);
-}
-
-// -- handing over to the next daemon
-
-std::vector<HandedSession> SessionTable::handed() const {
-  std::vector<HandedSession> list;
-  for (const auto& [id, session] : sessions_.all()) {
-    if (session->messages) session->messages->tell_rest();
-    list.push_back(daemon::handed(*session, needs_.dispatch.looks(), needs_.tenancies.memory()));
-  }
-  return list;
-}
-
-void SessionTable::continue_after(std::uint32_t last_id, const std::vector<Kill>& kills) {
-  last_id_ = last_id;
-  for (const Kill& kill : kills) sessions_.note(kill);
-}
-
-Result<void> SessionTable::adopt(const HandedSession& handed) {
-  FAIRGV_TRY(taken, session_from(handed));
-  Session& session = *taken.value();
-  session.account = needs_.entrance.account_of(session.peer, session.client.fd());
-  FAIRGV_TRY(tenant, needs_.tenancies.registry().join(
-                         session.tenant_name,
-                         {.uid = session.account.owner, .administrator = true, .runs_already = true}, {}));
-  session.tenant = tenant->id;
-  auto done = watch(session);
-  if (done) done = watch_client(session);
-  if (done) done = needs_.dispatch.adopt_session(dispatched(session), handed.books);
-  if (done && !needs_.tenancies.memory().adopt(session.id, session.tenant_name, handed.memory)) {
-    done = Error{"what it was granted of the devices' memory cannot be"};
-  }
-  if (!done) {
-    session.header.close();
-    needs_.dispatch.remove_session(session.id);
-    needs_.tenancies.give_up(tenant->id);
-    return done;
-  }
-  needs_.tenancies.account_memory(session.tenant_name);
-  needs_.devices.placements().adopt(session);
-  tell_configuration(session, needs_.config, needs_.tenancies.registry());
-  if (session.messages) session.messages->tell_program(session.client);
-  sessions_.add(std::move(taken).value());
-  return {};
+  for (Session* const session : to_clear) clear_up(*session);
 }
 
 }  // namespace fairgv::daemon

@@ -13,12 +13,14 @@
 
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/handover/handover.hpp"
+#include "runtime/daemon/moves/moves.hpp"
 #include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/reports/journals.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/sessions/departures.hpp"
 #include "runtime/daemon/sessions/device_keeper.hpp"
 #include "runtime/daemon/sessions/host_weight_watch.hpp"
+#include "runtime/daemon/sessions/processes.hpp"
 #include "runtime/daemon/sessions/processor_watch.hpp"
 #include "runtime/daemon/sessions/sessions.hpp"
 #include "runtime/daemon/sessions/suspensions.hpp"
@@ -53,7 +55,7 @@ class SessionTable {
 
   const Sessions& sessions() const { return sessions_; }
   const Sessions::Map& all() const { return sessions_.all(); }
-  bool empty() const { return sessions_.empty(); }
+  bool empty() const { return sessions_.empty() && moves_.settled(); }
   /// A session that is not ending, or null.
   const Session* find(SessionId id) const;
   /// Whether the session, or its tenant, is paused.
@@ -61,8 +63,8 @@ class SessionTable {
 
   // -- handing over to the next daemon
 
-  /// Whether no session is starting or ending: only then can the table be handed over.
-  bool settled() const { return sessions_.all_in(Session::Stage::running); }
+  /// Whether no session is starting, ending or moving: only then can the table be handed over.
+  bool settled() const { return sessions_.all_in(Session::Stage::running) && moves_.settled(); }
   /// The facts about all sessions that a later daemon needs. Descriptors stay this table's.
   std::vector<HandedSession> handed() const;
   std::uint32_t last_id() const { return last_id_; }
@@ -80,6 +82,10 @@ class SessionTable {
   void end(SessionId id, const std::string& reason);
   /// `fairgv pause` and `resume` of a session that find() has found.
   void set_pause(SessionId id, const std::optional<control::Pause>& pause);
+  /// `fairgv migrate` of a session that find() has found, to this device of its worker's; see Moves.
+  Result<void> move(SessionId id, std::optional<std::uint32_t> to, Moves::Done done);
+  /// No session moves from now on, or, without a reason, sessions may move again.
+  void refuse_moves(const std::string& reason) { moves_.refuse(reason); }
   /// Call this after a tenant was paused or resumed.
   void tell_pauses(TenantId tenant) { suspensions_.tell(sessions_, tenant); }
   /// The questions for journals.
@@ -101,22 +107,29 @@ class SessionTable {
  private:
   Result<void> may_join(const Admission& admission, const session::TenantWish& wish) const;
   Result<void> watch(Session& session);
+  Result<void> watch_worker(Session& session);
+  Result<void> watch_next_worker(Session& session);
   Result<void> watch_client(Session& session);
   void on_client_message(SessionId id);
   bool answer_question(Session& session);
   void on_worker_message(SessionId id);
   void on_ledger_message(SessionId id);
+  bool answer_ledger(Session& session);
+  bool answer_all_of_ledger(Session& session);
   bool hear_worker(Session& session);
   void on_worker_text(Session& session, const std::string& text);
   void on_ready(Session& session, const session::WorkerReady& ready);
   void on_long_command(Session& session, const session::LongCommand& command);
   Result<void> admit(Session& session);
   session::Welcome welcome_of(const Session& session) const;
-  /// The part of the session that the dispatchers need while it is in the table.
-  DispatchedSession dispatched(Session& session) const;
+  DispatchedSession dispatched(Session& session) const {
+    return dispatched_session(session, needs_.tenancies.registry());
+  }
   void on_worker_end(SessionId id);
+  void clear_up(Session& session);
   void end(Session& session, const std::string& reason, std::optional<Fault> fault = {}) {
-    journals_.forget(session.id);
+    journals_.forget(session.id, "has ended");
+    moves_.forget(session);
     departures_.begin(sessions_, session, reason, fault);
   }
 
@@ -128,6 +141,7 @@ class SessionTable {
   HostWeightWatch host_weights_;
   Journals journals_;
   Departures departures_;
+  Moves moves_;
   std::uint32_t last_id_ = 0;
 };
 

@@ -90,6 +90,9 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
     settings.promises = promises->devices;
     access = DeviceAccess(std::span(promises->devices).first(ready.devices.size()));
   }
+  if (from) {
+    for (const auto& [device, target] : from->order.moves) access.moved_to(target);
+  }
   std::optional<Tracer> tracer;
   if (const auto trace_memory = turns->trace())
     settings.tracer = &tracer.emplace(*trace_memory, device_turns);

@@ -137,6 +137,14 @@ if(FAIRGV_CUDA_INCLUDE)
 endif()
 fairgv_discover_tests(system_devices_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 
+# Sessions that move.
+add_executable(opencl_wanderer programs/opencl_wanderer.cpp)
+target_link_libraries(opencl_wanderer PRIVATE OpenCL::OpenCL fairgv_warnings)
+add_executable(system_move_test system/move_test.cpp)
+target_link_libraries(system_move_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+add_dependencies(system_move_test fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_wanderer)
+fairgv_discover_tests(system_move_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+
 # TimeGraph's specification, reserves, and the window in front, where X's library is there to build with.
 add_executable(system_timegraph_test system/timegraph_test.cpp)
 target_compile_definitions(system_timegraph_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>")

@@ -105,19 +105,29 @@ Result<Change> tenant_intervention(Intervention what, const std::string& tenant)
   return change;
 }
 
-Result<Change> intervention(Intervention what, const std::string& target) {
-  if (target.empty() || target.find_first_not_of("0123456789") != std::string::npos) {
-    return tenant_intervention(what, target);
+Result<ControlRequest> named_target(const std::string& word) {
+  ControlRequest request;
+  if (word.empty() || word.find_first_not_of("0123456789") != std::string::npos) {
+    if (!session::is_tenant_name(word)) return session::tenant_name_error(word, "the tenant");
+    request.tenant = word;
+    return request;
   }
   std::uint32_t session = 0;
-  const char* const end = target.data() + target.size();
-  if (std::from_chars(target.data(), end, session).ec != std::errc{}) {
+  const char* const end = word.data() + word.size();
+  if (std::from_chars(word.data(), end, session).ec != std::errc{}) {
     return Error{fmt::format("there is no session {}: see 'fairgv ps' (a tenant of that name: --tenant)",
-                             printable(target, session::kLongestTenantName))};
+                             printable(word, session::kLongestTenantName))};
   }
+  request.session = session;
+  return request;
+}
+
+Result<Change> intervention(Intervention what, const std::string& target) {
+  FAIRGV_TRY(named, named_target(target));
+  if (!named->session) return tenant_intervention(what, named->tenant);
   Change change = change_of(what);
-  change.request.session = session;
-  change.done = fmt::format("session {}: {}", session, participle(what));
+  change.request.session = named->session;
+  change.done = fmt::format("session {}: {}", *named->session, participle(what));
   return change;
 }
 

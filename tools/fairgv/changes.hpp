@@ -36,10 +36,14 @@ Result<Change> tenant_change(const std::string& tenant, const TenantSettings& se
 /// Without a device: the policy of all devices.
 Result<Change> policy_change(const std::string& policy, std::optional<std::uint32_t> device);
 
+/// The session or the tenant that a typed word names, in a request: digits alone are a session's number,
+/// anything else is a tenant's name.
+Result<control::ControlRequest> named_target(const std::string& word);
+
 enum class Intervention { kill, pause, resume };
 /// Of a tenant with all its sessions.
 Result<Change> tenant_intervention(Intervention what, const std::string& tenant);
-/// From a typed word: digits alone are a session's number, anything else is a tenant's name.
+/// From a typed word; see named_target().
 Result<Change> intervention(Intervention what, const std::string& target);
 
 }  // namespace fairgv::tools

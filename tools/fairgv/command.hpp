@@ -20,6 +20,7 @@ void add_ps(CLI::App& app, Action& action);
 void add_set(CLI::App& app, Action& action);
 /// kill, pause and resume.
 void add_interventions(CLI::App& app, Action& action);
+void add_migrate(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 /// session show.

@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   add_ps(app, action);
   add_set(app, action);
   add_interventions(app, action);
+  add_migrate(app, action);
   add_top(app, action);
   add_trace(app, action);
   add_session(app, action);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "runtime/session/ledger_protocol.hpp"
 
@@ -75,23 +76,37 @@ void MemoryBook::report_reserves(std::uint32_t device) {
 
 void MemoryBook::begin(SessionId session, const std::string& tenant) {
   ledger_.begin(key(session), tenant);
-  tenants_[session] = tenant;
+  holders_[session] = {tenant};
 }
 
 void MemoryBook::end(SessionId session) {
   ledger_.end(key(session));
-  tenants_.erase(session);
+  holders_.erase(session);
 }
 
 bool MemoryBook::adopt(SessionId session, const std::string& tenant,
-                       const std::vector<std::uint64_t>& granted) {
+                       const std::vector<std::uint64_t>& granted, const DeviceView& devices,
+                       std::vector<std::uint64_t> holdings) {
   begin(session, tenant);
   bool all = granted.size() == ledger_.devices();
   for (std::uint32_t device = 0; all && device < granted.size(); ++device) {
     all = ledger_.restore(key(session), device, granted[device]);
   }
-  if (!all) end(session);
-  return all;
+  if (!all) {
+    end(session);
+    return false;
+  }
+  // The holdings on one device of the books add up to what was granted there, whatever was handed over.
+  holdings.resize(devices.size());
+  for (std::uint32_t device = 0; device < granted.size(); ++device) {
+    std::uint64_t left = granted[device];
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (devices.host(i) == device) left -= holdings[i] = std::min(holdings[i], left);
+    }
+    if (const auto first = devices.worker(device)) holdings[*first] += left;
+  }
+  holders_[session].holdings = std::move(holdings);
+  return true;
 }
 
 std::vector<std::uint64_t> MemoryBook::granted(SessionId session) const {
@@ -102,15 +117,106 @@ std::vector<std::uint64_t> MemoryBook::granted(SessionId session) const {
   return list;
 }
 
+std::vector<std::uint64_t> MemoryBook::holdings(SessionId session) const {
+  const auto found = holders_.find(session);
+  return found == holders_.end() ? std::vector<std::uint64_t>() : found->second.holdings;
+}
+
+void MemoryBook::hold(SessionId session, std::uint64_t workers, std::uint64_t bytes) {
+  const auto found = holders_.find(session);
+  if (found == holders_.end()) return;
+  std::vector<std::uint64_t>& holdings = found->second.holdings;
+  for (std::size_t i = 0; workers >> i != 0; ++i) {
+    if ((workers >> i & 1U) == 0) continue;
+    if (holdings.size() <= i) holdings.resize(i + 1);
+    holdings[i] += bytes;
+  }
+}
+
+/// What the worker has not been granted on one of its devices it was granted on another that is the same to
+/// the books: the ledger has looked.
+void MemoryBook::let_go(SessionId session, const DeviceView& devices, std::uint64_t workers,
+                        std::uint64_t bytes) {
+  const auto found = holders_.find(session);
+  if (found == holders_.end()) return;
+  std::vector<std::uint64_t>& holdings = found->second.holdings;
+  holdings.resize(devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if ((workers >> i & 1U) == 0) continue;
+    std::uint64_t left = bytes - std::min(bytes, holdings[i]);
+    holdings[i] -= bytes - left;
+    for (std::size_t other = 0; left > 0 && other < devices.size(); ++other) {
+      if (devices.host(other) != devices.host(i)) continue;
+      const std::uint64_t taken = std::min(left, holdings[other]);
+      holdings[other] -= taken;
+      left -= taken;
+    }
+  }
+}
+
+// -- sessions that move
+
+Result<MemoryBook::Move> MemoryBook::begin_move(SessionId session, const DeviceView& devices,
+                                                const DeviceMap::Pairs& moves) {
+  Move move{holdings(session), std::vector<std::uint64_t>(ledger_.devices()),
+            std::vector<std::uint64_t>(ledger_.devices())};
+  move.holdings.resize(devices.size());
+  const std::vector<std::uint64_t> before = move.holdings;
+  for (const auto& [from, to] : moves) {
+    move.holdings[from] -= before[from];
+    move.holdings[to] += before[from];
+    if (devices.host(from) == devices.host(to)) continue;
+    move.left[devices.host(from)] += before[from];
+    move.entered[devices.host(to)] += before[from];
+  }
+  for (std::uint32_t device = 0; device < move.entered.size(); ++device) {
+    const std::uint64_t bytes = move.entered[device];
+    const auto refusal = charge(session, {std::uint64_t{1} << device}, bytes);
+    if (!refusal) continue;
+    std::fill(move.entered.begin() + device, move.entered.end(), 0);
+    give_back(session, move.entered);
+    return no_room(session, *refusal, bytes);
+  }
+  return move;
+}
+
+void MemoryBook::end_move(SessionId session, const Move& move, bool done) {
+  give_back(session, done ? move.left : move.entered);
+  const auto found = holders_.find(session);
+  if (done && found != holders_.end()) found->second.holdings = move.holdings;
+}
+
+/// By device: no more than was charged.
+void MemoryBook::give_back(SessionId session, const std::vector<std::uint64_t>& bytes) {
+  for (std::uint32_t device = 0; device < bytes.size(); ++device) {
+    if (bytes[device] > 0)
+      static_cast<void>(ledger_.give_back(key(session), std::uint64_t{1} << device, bytes[device]));
+  }
+}
+
+Error MemoryBook::no_room(SessionId session, const memquota::Refusal& refusal, std::uint64_t bytes) const {
+  const std::uint64_t left = ledger_.left(key(session), refusal.device);
+  const auto holder = holders_.find(session);
+  // A tenant without a limit of its own has the device's size for one.
+  const bool limit =
+      refusal.rule == memquota::Refusal::Rule::limit && holder != holders_.end() &&
+      ledger_.allowance(holder->second.tenant, refusal.device).limit < ledger_.capacity(refusal.device);
+  return Error{"it needs " + readable_bytes(bytes) + " of device " + std::to_string(refusal.device) +
+               ", and " + (limit ? "its tenant may have " : "the device has ") + readable_bytes(left) +
+               " more: " + readable_bytes(bytes - std::min(bytes, left)) + " are missing"};
+}
+
 Result<std::optional<std::string>> MemoryBook::take(SessionId session, const DeviceView& devices,
                                                     std::string_view packet) {
   FAIRGV_TRY(request, session::parse_ledger_request(packet, devices.size()));
   const std::vector<std::uint64_t> sets = devices.host_sets(request->devices);
+  std::optional<memquota::Refusal> refusal;
   switch (request->kind) {
     case LedgerRequest::Kind::give_back:
       if (std::all_of(sets.begin(), sets.end(), [&](std::uint64_t set) {
             return ledger_.give_back(key(session), set, request->bytes);
           })) {
+        let_go(session, devices, request->devices, request->bytes);
         return std::optional<std::string>();
       }
       return Error{"its worker gave back more memory than it was granted"};
@@ -121,13 +227,14 @@ Result<std::optional<std::string>> MemoryBook::take(SessionId session, const Dev
     case LedgerRequest::Kind::charge:
       break;
   }
-  if (!charge(session, sets, request->more)) {
-    return std::optional(to_packet(LedgerAnswer{request->more}));
+  for (const std::uint64_t bytes : {request->more, request->bytes}) {
+    refusal = charge(session, sets, bytes);
+    if (refusal) continue;
+    hold(session, request->devices, bytes);
+    return std::optional(to_packet(LedgerAnswer{bytes}));
   }
-  const auto refusal = charge(session, sets, request->bytes);
-  if (!refusal) return std::optional(to_packet(LedgerAnswer{request->bytes}));
-  if (const auto tenant = tenants_.find(session); tenant != tenants_.end()) {
-    ++account_of(tenant->second, refusal->device).totals.refusals;
+  if (const auto holder = holders_.find(session); holder != holders_.end()) {
+    ++account_of(holder->second.tenant, refusal->device).totals.refusals;
   }
   return std::optional(to_packet(refusal_answer(*refusal)));
 }

@@ -17,6 +17,7 @@
 #include "memquota/ledger.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/devices/device_map.hpp"
 #include "runtime/daemon/devices/view.hpp"
 #include "runtime/daemon/tenants/ids.hpp"
 #include "runtime/daemon/tenants/tenants.hpp"
@@ -44,11 +45,27 @@ class MemoryBook {
 
   void begin(SessionId session, const std::string& tenant);
   /// Goes on with a session of the previous daemon, which was granted so much on each device. False if that
-  /// is impossible.
-  bool adopt(SessionId session, const std::string& tenant, const std::vector<std::uint64_t>& granted);
+  /// is impossible. `holdings`: see holdings(); empty: that daemon did not keep them.
+  bool adopt(SessionId session, const std::string& tenant, const std::vector<std::uint64_t>& granted,
+             const DeviceView& devices, std::vector<std::uint64_t> holdings);
   /// The bytes that the session was granted, by device.
   std::vector<std::uint64_t> granted(SessionId session) const;
+  /// The same by its worker's devices, of which several may be one device of the books.
+  std::vector<std::uint64_t> holdings(SessionId session) const;
   void end(SessionId session);
+
+  // -- sessions that move
+
+  /// What is charged twice while a session moves.
+  struct Move {
+    std::vector<std::uint64_t> holdings;  // afterwards, by its worker's devices
+    std::vector<std::uint64_t> left;      // by device: bytes that are given back when the move is done
+    std::vector<std::uint64_t> entered;   // by device: bytes that are given back when it fails
+  };
+  /// Charges what the session holds on the first of each pair of its worker's devices on the second, or
+  /// nothing: an Error says how much is missing where.
+  Result<Move> begin_move(SessionId session, const DeviceView& devices, const DeviceMap::Pairs& moves);
+  void end_move(SessionId session, const Move& move, bool done);
 
   /// Does what the packet of a worker with these devices asks for and returns the packet that answers it, if
   /// it wants one. A device that the view has twice is charged twice. An Error if no worker of ours would
@@ -74,6 +91,10 @@ class MemoryBook {
   void report_reserves(std::uint32_t device);
   std::optional<memquota::Refusal> charge(SessionId session, const std::vector<std::uint64_t>& sets,
                                           std::uint64_t bytes);
+  void give_back(SessionId session, const std::vector<std::uint64_t>& bytes);
+  void hold(SessionId session, std::uint64_t workers, std::uint64_t bytes);
+  void let_go(SessionId session, const DeviceView& devices, std::uint64_t workers, std::uint64_t bytes);
+  Error no_room(SessionId session, const memquota::Refusal& refusal, std::uint64_t bytes) const;
 
   /// Of a tenant on one device.
   struct Account {
@@ -87,7 +108,11 @@ class MemoryBook {
   memquota::Ledger ledger_;
   std::set<std::string> listed_;  // tenants of whom the ledger was told
   std::set<std::uint32_t> overbooked_;
-  std::map<SessionId, std::string> tenants_;              // of the sessions that have begun
+  struct Holder {
+    std::string tenant;
+    std::vector<std::uint64_t> holdings{};  // by its worker's devices; may be shorter than these
+  };
+  std::map<SessionId, Holder> holders_;                   // the sessions that have begun
   std::map<std::string, std::vector<Account>> accounts_;  // by device
 };
 

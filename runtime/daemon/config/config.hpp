@@ -150,6 +150,8 @@ inline constexpr std::uint64_t kMostSharedMemory = std::uint64_t{64} << 30;
 struct SessionRule {
   std::optional<std::uint64_t> shared_memory = {};  // bytes of its arena; none: the machine's memory
   bool driver_messages = true;                      // the program gets what its driver says
+  /// How long the worker of a session that moves may take to come to rest and write its image.
+  std::chrono::nanoseconds move_patience = std::chrono::seconds(60);
 };
 
 /// Where metrics are told (docs/METRICS.md).

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/daemon/dispatch/device_use.hpp"
 #include "sched/policies/registry.hpp"
 
 namespace fairgv::daemon {
@@ -67,15 +68,36 @@ void DeviceDispatchers::trace(bool on) {
 
 void DeviceDispatchers::add_session(const DispatchedSession& session, Time now) {
   for (std::size_t device = 0; device < session.devices.size(); ++device) {
-    if (session.devices.hides(device)) continue;
-    const PlaceId place(session.id, session.devices.host(device));
-    Dispatcher& dispatcher = of(place.device);
-    dispatcher.add_tenant(session.tenant, session.attributes, now);
-    dispatcher.set_attributes(session.tenant, session.attributes, now);
-    dispatcher.add_session(place, session.tenant, pages(session, device), now, session.worker);
-    dispatcher.set_suspended(place, session.suspended, now);
+    if (!session.devices.hides(device)) add_place(session, device, now);
   }
   join(session, now);
+}
+
+void DeviceDispatchers::add_place(const DispatchedSession& session, std::size_t device, Time now) {
+  const PlaceId place(session.id, session.devices.host(device));
+  Dispatcher& dispatcher = of(place.device);
+  dispatcher.add_tenant(session.tenant, session.attributes, now);
+  dispatcher.set_attributes(session.tenant, session.attributes, now);
+  dispatcher.add_session(place, session.tenant, pages(session, device), now, session.worker);
+  dispatcher.set_suspended(place, is_suspended_at(member_of(session), device), now);
+}
+
+void DeviceDispatchers::move_session(const DispatchedSession& session, Time now) {
+  const auto found = sessions_.find(session.id);
+  if (found == sessions_.end()) return;
+  const Member before = std::exchange(found->second, member_of(session));
+  const Member& member = found->second;
+  if (!before.suspended) leave(before, now);
+  for (std::size_t device = 0; device < session.devices.size(); ++device) {
+    const PlaceId place(session.id, session.devices.host(device));
+    if (before.devices.hides(device) && !session.devices.hides(device)) {
+      add_place(session, device, now);
+    } else if (!before.devices.hides(device)) {
+      of(place.device).change_worker(place, session.worker, now);
+      of(place.device).set_suspended(place, is_suspended_at(member, device), now);
+    }
+  }
+  if (!member.suspended) enter(member, session.attributes, now);
 }
 
 void DeviceDispatchers::adopt_session(const DispatchedSession& session, const SessionBooks& books, Time now) {
@@ -89,7 +111,7 @@ void DeviceDispatchers::adopt_session(const DispatchedSession& session, const Se
     dispatcher.add_tenant(session.tenant, session.attributes, now);
     dispatcher.adopt_session(place, session.tenant, pages(session, device), used[device], now, work[device],
                              turns[device], session.worker);
-    dispatcher.set_suspended(place, session.suspended, now);
+    dispatcher.set_suspended(place, is_suspended_at(member_of(session), device), now);
   }
   join(session, now);
 }
@@ -101,9 +123,13 @@ Dispatcher::SessionPages DeviceDispatchers::pages(const DispatchedSession& sessi
           std::span(session.turns->devices).first(session.devices.size())};
 }
 
+DeviceDispatchers::Member DeviceDispatchers::member_of(const DispatchedSession& session) {
+  return {session.tenant, session.knock_fd, session.devices, session.homes.value_or(session.devices),
+          session.suspended};
+}
+
 void DeviceDispatchers::join(const DispatchedSession& session, Time now) {
-  Member& member = sessions_[session.id];
-  member = {session.tenant, session.knock_fd, session.devices, session.suspended};
+  const Member& member = sessions_[session.id] = member_of(session);
   if (!session.suspended) enter(member, session.attributes, now);
 }
 
@@ -118,14 +144,14 @@ void DeviceDispatchers::at_dues(const DeviceView& devices, Visit visit) {
 }
 
 void DeviceDispatchers::enter(const Member& member, const sched::TenantAttributes& attributes, Time now) {
-  at_dues(member.devices, [&](Dues& dues) {
+  at_dues(member.homes, [&](Dues& dues) {
     ++dues.members[member.tenant];
     dues.entitlement.set(member.tenant, attributes, now);
   });
 }
 
 void DeviceDispatchers::leave(const Member& member, Time now) {
-  at_dues(member.devices, [&](Dues& dues) {
+  at_dues(member.homes, [&](Dues& dues) {
     if (--dues.members[member.tenant] != 0) return;
     dues.members.erase(member.tenant);
     dues.entitlement.remove(member.tenant, now);
@@ -150,9 +176,11 @@ bool DeviceDispatchers::set_suspended(SessionId id, bool suspended, const sched:
   } else {
     enter(member, attributes, now);
   }
-  at_places(id, [suspended, now](Dispatcher& dispatcher, PlaceId place) {
-    dispatcher.set_suspended(place, suspended, now);
-  });
+  for (std::size_t device = 0; device < member.devices.size(); ++device) {
+    if (member.devices.hides(device)) continue;
+    const PlaceId place(id, member.devices.host(device));
+    of(place.device).set_suspended(place, is_suspended_at(member, device), now);
+  }
   return true;
 }
 
@@ -176,7 +204,7 @@ bool DeviceDispatchers::knows(TenantId id) const {
 
 bool DeviceDispatchers::may_forget(TenantId id) const {
   return std::all_of(dispatchers_.begin(), dispatchers_.end(),
-                     [id](const Dispatcher& dispatcher) { return dispatcher.may_forget(id); });
+                     [id](const Dispatcher& dispatcher) { return daemon::may_forget(dispatcher, id); });
 }
 
 void DeviceDispatchers::forget(TenantId id, Time now) {

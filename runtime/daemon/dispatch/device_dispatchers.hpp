@@ -34,8 +34,11 @@ struct DispatchedSession {
   session::TurnPage* turns = nullptr;         // device i of the worker at index i
   session::TurnPromises* promises = nullptr;  // the same; null: an earlier release began the session
   ring::SegmentHeader* header = nullptr;
-  int knock_fd = -1;      // the eventfd; it stays the caller's
-  DeviceView devices{};   // the devices that the session's worker sees; hidden ones count for nothing
+  int knock_fd = -1;     // the eventfd; it stays the caller's
+  DeviceView devices{};  // the devices that the session's worker sees; hidden ones count for nothing
+  /// Of them, those where the session has its objects, which alone are due to its tenant; none: all that are
+  /// not hidden.
+  std::optional<DeviceView> homes{};
   WorkerHandle worker{};  // used by the loop's thread
   bool suspended = false;
   /// Processor time of the session's program so far, called likewise; empty if the program cannot be seen.
@@ -56,7 +59,8 @@ class DeviceDispatchers {
   struct Member {
     TenantId tenant;
     int knock_fd;
-    DeviceView devices;
+    DeviceView devices;  // where it has places
+    DeviceView homes;    // where it may run
     bool suspended = false;
   };
 
@@ -90,6 +94,8 @@ class DeviceDispatchers {
   void add_session(const DispatchedSession& session, Time now);
   /// Adds a session that another process has served before.
   void adopt_session(const DispatchedSession& session, const SessionBooks& books, Time now);
+  /// Another worker serves the session from now on, perhaps on other devices; see Dispatcher.
+  void move_session(const DispatchedSession& session, Time now);
   void remove_session(SessionId id, Time now);
   /// Returns false if there is nothing to change. `attributes` are the tenant's.
   bool set_suspended(SessionId id, bool suspended, const sched::TenantAttributes& attributes, Time now);
@@ -122,6 +128,11 @@ class DeviceDispatchers {
  private:
   void go_by_rule(std::uint32_t device, const DeviceRule& before, Time now);
   void join(const DispatchedSession& session, Time now);
+  void add_place(const DispatchedSession& session, std::size_t device, Time now);
+  static Member member_of(const DispatchedSession& session);
+  static bool is_suspended_at(const Member& member, std::size_t device) {
+    return member.suspended || member.homes.hides(device);
+  }
   static Dispatcher::SessionPages pages(const DispatchedSession& session, std::size_t device);
   /// The shares of one device that are due to tenants.
   struct Dues {

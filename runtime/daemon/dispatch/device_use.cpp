@@ -21,6 +21,12 @@ sched::Duration slice_of(const Dispatcher& dispatcher) {
   return device.rules.slices.of(device.line.tenants() + (holder_counts ? 1 : 0));
 }
 
+bool may_forget(const Dispatcher& dispatcher, TenantId id) {
+  const DeviceState& device = dispatcher.device();
+  return !device.charges.accounts().knows(id) ||
+         (device.places.of(id).empty() && device.policy->may_forget(id));
+}
+
 DeviceUse use_of(Dispatcher& dispatcher, TenantId id, sched::Time now) {
   const TenantAccount& account = dispatcher.device().charges.accounts().at(id);
   const WaitHistogram recent = account.waits.recent(now);

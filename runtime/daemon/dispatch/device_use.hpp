@@ -37,6 +37,9 @@ std::optional<SessionId> holder_of(const Dispatcher& dispatcher);
 /// The length of a turn while as many tenants want the device as want it now.
 sched::Duration slice_of(const Dispatcher& dispatcher);
 
+/// Whether forgetting the tenant loses nothing: it has no session and no debt.
+bool may_forget(const Dispatcher& dispatcher, TenantId id);
+
 /// All figures of a tenant that the dispatcher knows.
 DeviceUse use_of(Dispatcher& dispatcher, TenantId id, sched::Time now);
 /// The tenant's recent device time (see UsageWindow). A turn in progress counts with its use so far.

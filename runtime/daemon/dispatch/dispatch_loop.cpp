@@ -154,6 +154,12 @@ void DispatchLoop::resume() {
   after_change();
 }
 
+void DispatchLoop::move_session(const DispatchedSession& session) {
+  const std::lock_guard lock(state_.mutex);
+  state_.dispatchers.move_session(session, Clock::now());
+  after_change();
+}
+
 void DispatchLoop::remove_session(SessionId id, std::optional<std::chrono::nanoseconds> ran) {
   const std::lock_guard lock(state_.mutex);
   const DeviceDispatchers::Member* const member = state_.dispatchers.find(id);

@@ -92,6 +92,9 @@ class DispatchLoop {
   Result<void> adopt_session(const DispatchedSession& session, const SessionBooks& books);
   /// Grants and asks from now on. Call it after the last adopt_session().
   void resume();
+  /// Another worker serves the session from now on, perhaps on other devices. The worker before it has
+  /// nothing under way and begins nothing more.
+  void move_session(const DispatchedSession& session);
   /// The session's worker is dead; its processes have run for `ran` in their lives, if that is known. If the
   /// session had a turn, the next session has it when this returns.
   void remove_session(SessionId id, std::optional<std::chrono::nanoseconds> ran = {});

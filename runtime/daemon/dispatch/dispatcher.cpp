@@ -38,11 +38,6 @@ TenantBooks Dispatcher::books(TenantId id, Time now) {
   return account->books();
 }
 
-bool Dispatcher::may_forget(TenantId id) const {
-  return !device().charges.accounts().knows(id) ||
-         (device().places.of(id).empty() && arbiter_.policy().may_forget(id));
-}
-
 void Dispatcher::forget_tenant(TenantId id, Time now) {
   arbiter_.policy().remove(id, now);
   accounts().forget(id);
@@ -75,12 +70,27 @@ void Dispatcher::remove_session(PlaceId id, Time now) {
   SessionPlace* const place = places().find(id);
   if (place == nullptr) return;
   const TenantId tenant = place->tenant;
-  const bool has_turn = arbiter_.has_turn(id);
-  if (has_turn || arbiter_.is_interrupted(id)) arbiter_.break_off(id, *place, now);
-  if (place->waiting) arbiter_.leave(id, *place, now);
+  const bool has_turn = end_wish(id, *place, now);
   accounts().at(tenant).ended += place->look_at_work(now);
   places().remove(id);
   arbiter_.settle(tenant, has_turn, now);
+}
+
+void Dispatcher::change_worker(PlaceId id, WorkerHandle worker, Time now) {
+  SessionPlace* const place = places().find(id);
+  if (place == nullptr) return;
+  const bool has_turn = end_wish(id, *place, now);
+  place->turn->state.store(static_cast<std::uint32_t>(TurnState::idle), std::memory_order_release);
+  place->worker = std::move(worker);
+  arbiter_.settle(place->tenant, has_turn, now);
+}
+
+/// The place neither has the turn nor waits for it any more; returns whether it had the turn.
+bool Dispatcher::end_wish(PlaceId id, SessionPlace& place, Time now) {
+  const bool has_turn = arbiter_.has_turn(id);
+  if (has_turn || arbiter_.is_interrupted(id)) arbiter_.break_off(id, place, now);
+  if (place.waiting) arbiter_.leave(id, place, now);
+  return has_turn;
 }
 
 void Dispatcher::look(PlaceId id, Time now) {

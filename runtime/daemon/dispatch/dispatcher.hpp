@@ -74,8 +74,7 @@ class Dispatcher {
   void restore_books(TenantId id, const TenantBooks& books, Time now);
   /// Its past until now; an empty one of an unknown tenant.
   TenantBooks books(TenantId id, Time now);
-  /// Whether forgetting the tenant loses nothing: it has no session and no debt.
-  bool may_forget(TenantId id) const;
+  /// See may_forget() in device_use.hpp.
   void forget_tenant(TenantId id, Time now);
 
   // -- sessions
@@ -99,6 +98,9 @@ class Dispatcher {
   void resume(Time now) { arbiter_.resume(now); }
   /// The session is gone, with or without the turn; its worker no longer uses the device.
   void remove_session(PlaceId id, Time now);
+  /// Another worker serves the session from now on, and begins without a turn and without a wish for one. The
+  /// worker before it no longer uses the device.
+  void change_worker(PlaceId id, WorkerHandle worker, Time now);
   /// The session's worker knocked. Spurious and unknown knocks do no harm.
   void look(PlaceId id, Time now);
 
@@ -139,6 +141,7 @@ class Dispatcher {
   TurnLog& log() { return arbiter_.log(); }
 
  private:
+  bool end_wish(PlaceId id, SessionPlace& place, Time now);
   Places& places() { return arbiter_.device().places; }
   TenantAccounts& accounts() { return charges().accounts(); }
 

@@ -88,9 +88,11 @@ ProcessorBook::Reading ProcessorCharges::reading_of(DeviceDispatchers& dispatche
   ProcessorBook::Reading reading{time.session, dispatchers.find(time.session)->tenant, time.ran, {}};
   dispatchers.at_places(time.session, [&](Dispatcher& dispatcher, PlaceId place) {
     if (!devices_[dispatchers.hardware_of(place.device)]) return;
-    reading.paid += paid_by(dispatcher, place, now).value_or(sched::Duration(0));
+    const SessionPlace& its = dispatcher.device().places.at(place);
+    // A place that the session has left has paid, too.
+    reading.paid += paid_by(dispatcher, place, now).value_or(its.charged);
     // All places of the session have the same clock.
-    reading.compiled_ms = dispatcher.device().places.at(place).compile_clock().shows(now);
+    reading.compiled_ms = its.compile_clock().shows(now);
   });
   return reading;
 }

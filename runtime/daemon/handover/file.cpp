@@ -32,7 +32,8 @@ bool keep_over_exec(const Handover& handover, bool keep) {
          {session.client, session.channel, session.ledger, session.knock, session.turns, session.segment}) {
       all = ::fcntl(fd, F_SETFD, flag) == 0 && all;
     }
-    for (const int fd : {session.messages, session.worker.group, session.worker.program}) {
+    for (const int fd :
+         {session.messages, session.output_end, session.worker.group, session.worker.program}) {
       if (fd >= 0) all = ::fcntl(fd, F_SETFD, flag) == 0 && all;
     }
   }

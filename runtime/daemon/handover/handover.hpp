@@ -22,6 +22,7 @@
 #include "runtime/control/usage.hpp"
 #include "runtime/daemon/books/kill_book.hpp"
 #include "runtime/daemon/books/memory_book.hpp"
+#include "runtime/daemon/devices/device_map.hpp"
 #include "runtime/daemon/devices/hardware.hpp"
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/oversell/holding.hpp"
@@ -67,12 +68,15 @@ struct HandedSession {
   std::vector<session::LongCommand> long_commands;
   std::vector<std::uint32_t> devices;  // the host's devices that its worker sees
   std::uint64_t hidden = 0;            // of them, by their places there, those that its program may not use
+  DeviceMap moved{};                   // where its program's devices lie
   std::vector<std::string> passed_over{};
   HandedWorker worker;
   int client = -1, channel = -1, ledger = -1, knock = -1, turns = -1, segment = -1;
-  int messages = -1;  // the worker's standard error; -1: it goes to the daemon's own
+  int messages = -1;    // the worker's standard error; -1: it goes to the daemon's own
+  int output_end = -1;  // the kernels' output is written to it; -1: the client does not read it
   SessionBooks books;
-  std::vector<std::uint64_t> memory;  // by device: bytes that the session was granted
+  std::vector<std::uint64_t> memory;      // by device: bytes that the session was granted
+  std::vector<std::uint64_t> holdings{};  // the same by its worker's devices; an older daemon did not keep it
   std::optional<control::Pause> paused{};
   std::optional<std::chrono::steady_clock::time_point> held_back_until{};
   std::optional<std::chrono::steady_clock::time_point> started{};  // none: an older daemon started it

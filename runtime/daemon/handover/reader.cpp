@@ -225,12 +225,27 @@ void read_descriptors(JsonFields& fields, HandedSession& session) {
   }
   if (fields.has("direct")) session.worker.program = descriptor(fields, "direct");
   if (fields.has("messages")) session.messages = descriptor(fields, "messages");
+  if (fields.has("output_end")) session.output_end = descriptor(fields, "output_end");
   session.client = descriptor(fields, "client");
   session.channel = descriptor(fields, "channel");
   session.ledger = descriptor(fields, "ledger");
   session.knock = descriptor(fields, "knock");
   session.turns = descriptor(fields, "turns");
   session.segment = descriptor(fields, "segment");
+}
+
+/// Where its devices lie, by their places among its `devices`; an older daemon moved no sessions.
+DeviceMap moved_from(JsonFields& fields, std::size_t devices) {
+  DeviceMap::Pairs moved;
+  if (fields.has("moved")) {
+    for (json& each : fields.list("moved", session::kMaxDevices)) {
+      auto pair = JsonFields::nested(std::move(each), "moved device");
+      moved.emplace_back(pair.integer32("device"), pair.integer32("place"));
+      if (!pair.ok() || moved.back().first >= devices || moved.back().second >= devices)
+        fields.fail("has a moved device that cannot be read");
+    }
+  }
+  return {std::move(moved), fields.has("visited") ? fields.integer("visited") : 0};
 }
 
 /// The first daemons served OpenCL only.
@@ -270,12 +285,14 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
     }
   }
   if (fields.has("hidden")) session.hidden = fields.integer("hidden");
+  session.moved = moved_from(fields, session.devices.size());
   if (fields.has("passed_over")) {
     for (const json& each : fields.list("passed_over", session::kMaxDevices)) {
       if (each.is_string()) session.passed_over.push_back(each.get<std::string>());
     }
   }
   session.memory = fields.integers("memory", session::kMaxDevices);
+  if (fields.has("holdings")) session.holdings = fields.integers("holdings", session::kMaxDevices);
   session.paused = control::pause_from(fields);
   if (fields.has("held_back_until")) {
     session.held_back_until = std::chrono::steady_clock::time_point(time(fields, "held_back_until"));

@@ -145,7 +145,8 @@ json to_json(const HandedSession& session) {
               {"work", json::array()},
               {"turns_in_progress", json::array()},
               {"devices", session.devices},
-              {"memory", session.memory}};
+              {"memory", session.memory},
+              {"holdings", session.holdings}};
   if (!session.worker.sweeps) object["sweeps"] = false;
   if (session.worker.group >= 0) {
     object["group"] = session.worker.group;
@@ -155,6 +156,10 @@ json to_json(const HandedSession& session) {
   if (session.messages >= 0) object["messages"] = session.messages;
   if (session.api != session::Api::opencl) object["api"] = to_text(session.api);
   if (session.hidden != 0) object["hidden"] = session.hidden;
+  if (session.output_end >= 0) object["output_end"] = session.output_end;
+  if (session.moved.visited() != 0) object["visited"] = session.moved.visited();
+  for (const auto& [device, place] : session.moved.moved())
+    object["moved"].push_back({{"device", device}, {"place", place}});
   if (!session.passed_over.empty()) object["passed_over"] = session.passed_over;
   if (session.paused) object["paused"] = control::to_json(session.paused);
   if (session.held_back_until)

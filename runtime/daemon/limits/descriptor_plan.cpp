@@ -7,12 +7,12 @@
 namespace fairgv::daemon {
 namespace {
 
-/// Client, channel, ledger, knock, turns, segment, pidfd, the kernels' output until it is handed over, and
-/// two to spare.
-constexpr std::uint64_t kOfASession = 10;
+/// Client, channel, ledger, knock, turns, segment, pidfd, the driver's messages, the control group, and the
+/// kernels' output, of which one end is handed over.
+constexpr std::uint64_t kOfASession = 11;
 /// The daemon's own: sockets, signals, event loop, metrics and their clients, the usage store, and the
-/// descriptors that a starting worker needs for a moment.
-constexpr std::uint64_t kOwn = 64;
+/// descriptors that a starting worker, and the second workers of moving sessions, need for a moment.
+constexpr std::uint64_t kOwn = 96;
 /// Of a low limit, connections get one in so many.
 constexpr std::uint64_t kPartOfConnections = 8;
 constexpr std::uint64_t kFewestConnections = 16;

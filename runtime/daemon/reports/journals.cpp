@@ -28,6 +28,7 @@ Result<void> Journals::ask(const Session& session, std::uint64_t key, Time now) 
   const std::string name = "session " + std::to_string(session.id.value);
   if (session.worker.is_program())
     return Error{name + " is direct: its objects are its own driver's, and nobody keeps a journal of them"};
+  if (session.moving) return Error{name + " is moving to another worker: ask again when it has moved"};
   const auto asked = open_.find(session.id);
   if (asked != open_.end()) {
     if (asked->second.keys.empty()) return Error{name + " has not answered an earlier question yet"};
@@ -58,10 +59,10 @@ Result<void> Journals::take(const Session& session, const session::JournalShown&
   return {};
 }
 
-void Journals::forget(SessionId id) {
+void Journals::forget(SessionId id, const std::string& has) {
   const auto found = open_.find(id);
   if (found == open_.end()) return;
-  answer_all(found->second, control::failure_text("session " + std::to_string(id.value) + " has ended"));
+  answer_all(found->second, control::failure_text("session " + std::to_string(id.value) + " " + has));
   open_.erase(found);
 }
 

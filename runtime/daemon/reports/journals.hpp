@@ -32,8 +32,8 @@ class Journals {
   Result<void> ask(const Session& session, std::uint64_t key, Time now);
   /// The worker has answered. An Error if its answer is none, which nobody hears of.
   Result<void> take(const Session& session, const session::JournalShown& answer);
-  /// The session ends.
-  void forget(SessionId id);
+  /// The session's worker will not answer, since the session `has` ended, or moved.
+  void forget(SessionId id, const std::string& has);
 
   std::optional<Time> deadline() const;
   void expire(Time now);

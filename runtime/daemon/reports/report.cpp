@@ -93,17 +93,38 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
 }
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>> moved_devices(const Session& session) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> moved;
+  for (const auto& [device, place] : session.moved.moved())
+    moved.emplace_back(session.devices.host(device), session.devices.host(place));
+  return moved;
+}
+
 std::vector<Report::Session> session_reports(const Sources& from, TenantId tenant) {
   std::vector<Report::Session> list;
   for (const auto& [id, session] : from.sessions.all()) {
     if (session->tenant != tenant || session->stage != Session::Stage::running) continue;
     SessionLook look = from.dispatch.session(id);
-    list.push_back({id.value, session->peer.pid, session->program, session->worker.pid(),
-                    state_name(look.state), look.interactive, session->long_commands.all(), session->paused,
-                    held_back_s(*session), session->peer.uid, seconds_since(session->started),
-                    std::move(look.used_ns), from.tenancies.memory().granted(id), look.compiles,
-                    std::move(look.waits_for), session->devices.shown(), session->passed_over,
-                    session->worker.is_program()});
+    list.push_back({id.value,
+                    session->peer.pid,
+                    session->program,
+                    session->worker.pid(),
+                    state_name(look.state),
+                    look.interactive,
+                    session->long_commands.all(),
+                    session->paused,
+                    held_back_s(*session),
+                    session->peer.uid,
+                    seconds_since(session->started),
+                    std::move(look.used_ns),
+                    from.tenancies.memory().granted(id),
+                    look.compiles,
+                    std::move(look.waits_for),
+                    session->devices.shown(),
+                    session->passed_over,
+                    session->worker.is_program(),
+                    session->moving,
+                    moved_devices(*session)});
   }
   return list;
 }

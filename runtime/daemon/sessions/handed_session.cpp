@@ -17,6 +17,7 @@ HandedSession handed(const Session& session, DispatchLooks& dispatch, const Memo
           .long_commands = session.long_commands.all(),
           .devices = session.devices.all(),
           .hidden = session.devices.hidden(),
+          .moved = session.moved,
           .passed_over = session.passed_over,
           .worker = session.worker.handed(),
           .client = session.client.fd(),
@@ -26,8 +27,10 @@ HandedSession handed(const Session& session, DispatchLooks& dispatch, const Memo
           .turns = session.turns.fd(),
           .segment = session.segment_fd.get(),
           .messages = session.messages ? session.messages->fd() : -1,
+          .output_end = session.output_end.get(),
           .books = dispatch.session_books(session.id),
           .memory = memory.granted(session.id),
+          .holdings = memory.holdings(session.id),
           .paused = session.paused,
           .held_back_until = session.held_back_until,
           .started = session.started};
@@ -37,7 +40,8 @@ Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
   // The worker comes first: it must not be lost, whatever else fails.
   auto worker = WorkerProcess::adopt(handed.worker);
   Socket client{UniqueFd(handed.client)}, channel{UniqueFd(handed.channel)}, ledger{UniqueFd(handed.ledger)};
-  UniqueFd knock(handed.knock), segment(handed.segment), messages(handed.messages);
+  UniqueFd knock(handed.knock), segment(handed.segment), messages(handed.messages),
+      output_end(handed.output_end);
   auto turns = session::TurnMemory::attach(UniqueFd(handed.turns));
   auto header = ring::HeaderView::attach(segment.get());
   auto slicing = session::parse_slicing_wish(handed.slicing, "the session's slicing");
@@ -57,6 +61,7 @@ Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
                   .api = handed.api,
                   .long_commands = LongCommandBook(handed.long_commands),
                   .devices = DeviceView(handed.devices),
+                  .moved = handed.moved,
                   .paused = handed.paused,
                   .held_back_until = handed.held_back_until,
                   .started = handed.started.value_or(std::chrono::steady_clock::now()),
@@ -67,6 +72,7 @@ Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
                   .knock = std::move(knock),
                   .turns = std::move(turns).value(),
                   .segment_fd = std::move(segment),
+                  .output_end = std::move(output_end),
                   .header = std::move(header).value(),
                   .worker = std::move(worker).value()});
   session->devices.hide(handed.hidden);

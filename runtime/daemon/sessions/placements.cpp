@@ -24,10 +24,11 @@ Error no_device(const std::string& tenant, const std::vector<std::string>& passe
       fmt::format("no device can take a program of tenant '{}': {}", tenant, fmt::join(passed_over, "; "))};
 }
 
-/// The hardware of the devices that the session may use, a bit each.
-std::uint64_t homes_of(const DeviceView& view, const DeviceTable& table) {
+/// The hardware of the devices where the session may run, a bit each.
+std::uint64_t homes_of(const Session& session, const DeviceTable& table) {
   std::uint64_t homes = 0;
-  for (const std::uint32_t device : view.shown()) homes |= bit_of(table.hardware[device]);
+  for (const std::uint32_t device : session.moved.places_in(session.devices).shown())
+    homes |= bit_of(table.hardware[device]);
   return homes;
 }
 
@@ -180,8 +181,7 @@ void Placements::note(const Session& session) {
   known.name = tenant.name;
   known.attributes = tenant.attributes;
   const Placed& placed =
-      placed_.insert_or_assign(session.id, Placed{tenant.id, homes_of(session.devices, table_)})
-          .first->second;
+      placed_.insert_or_assign(session.id, Placed{tenant.id, homes_of(session, table_)}).first->second;
   for (std::uint32_t device = 0; device < choice.size(); ++device) {
     if ((placed.homes >> device & 1U) != 0) choice.place(device, tenant.id, profile_of(tenant));
   }
@@ -206,6 +206,12 @@ void Placements::leave(const Session& session) {
     if ((placed.homes >> device & 1U) != 0) choice.leave(device, placed.tenant);
   }
   tell_homes(placed.tenant);
+}
+
+void Placements::move(const Session& session) {
+  if (!placed_.contains(session.id)) return;
+  leave(session);
+  note(session);
 }
 
 /// A tenant's guarantee counts where its sessions are.

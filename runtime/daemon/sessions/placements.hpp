@@ -6,7 +6,7 @@
 //
 // Devices that are the same hardware count as the first of them. Every session that runs counts on all
 // devices that it may use, and its tenant's use there is looked at once a second. A session stays where it
-// is; a daemon after this one has its devices from the hand-over.
+// is until it is moved; a daemon after this one has its devices from the hand-over.
 //
 // While nothing is to be chosen, nothing is kept and nothing runs. Used by the server's thread only. The
 // constructor's arguments outlive it.
@@ -46,6 +46,8 @@ class Placements {
   /// The session goes on where an earlier daemon has placed it.
   void adopt(const Session& session);
   void leave(const Session& session);
+  /// The session has moved to other devices.
+  void move(const Session& session);
 
   // -- changes
 

@@ -1,11 +1,13 @@
-// The processes of a session, as its dispatcher uses them: their time, and stopping the worker. The session
-// outlives the functions.
+// The processes of a session, as its dispatcher uses them: their time, and stopping the worker; and the
+// session as the dispatchers get it. The session outlives both.
 #pragma once
 
 #include <chrono>
 #include <optional>
 
+#include "runtime/daemon/dispatch/device_dispatchers.hpp"
 #include "runtime/daemon/sessions/session.hpp"
+#include "runtime/daemon/sessions/suspensions.hpp"
 #include "runtime/daemon/turns/place.hpp"
 #include "runtime/daemon/worker/processor_clock.hpp"
 
@@ -29,6 +31,22 @@ inline WorkerHandle handle_of_worker(const Session& session) {
     return *of_worker + program().value_or(sched::Duration(0));
   };
   return {ran, [worker = session.worker.pidfd()](bool stop) { return WorkerProcess::stop(worker, stop); }};
+}
+
+/// The part of the session that the dispatchers need while it runs. Its tenant must be known.
+inline DispatchedSession dispatched_session(Session& session, const TenantRegistry& tenants) {
+  return {.id = session.id,
+          .tenant = session.tenant,
+          .attributes = tenants.find(session.tenant)->attributes,
+          .turns = &session.turns.page(),
+          .promises = session.turns.promises(),
+          .header = &session.header.header(),
+          .knock_fd = session.knock.get(),
+          .devices = session.moved.visited_in(session.devices),
+          .homes = session.moved.places_in(session.devices),
+          .worker = handle_of_worker(session),
+          .suspended = is_suspended(session, tenants),
+          .program = timer_of_program(session)};
 }
 
 }  // namespace fairgv::daemon

@@ -7,7 +7,7 @@ namespace fairgv::daemon {
 std::optional<std::chrono::nanoseconds> ProcessorWatch::look(Session& session) {
   auto ran = session.worker.group_processor_time();
   if (!ran && session.processor_clock) ran = session.processor_clock->read();
-  if (ran) session.ran = ran;
+  if (ran) session.ran = *ran += session.ran_before;
   return ran;
 }
 

@@ -17,6 +17,7 @@
 #include "runtime/base/socket.hpp"
 #include "runtime/control/pause.hpp"
 #include "runtime/daemon/books/long_command_book.hpp"
+#include "runtime/daemon/devices/device_map.hpp"
 #include "runtime/daemon/devices/view.hpp"
 #include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/token_bucket.hpp"
@@ -49,6 +50,8 @@ struct Session {
   session::Api api = session::Api::opencl;  // the API that its program speaks
   LongCommandBook long_commands{};
   DeviceView devices{};  // devices that its worker sees, once the worker is ready, and those that are hidden
+  DeviceMap moved{};     // where its program's devices lie
+  bool moving = false;   // another worker is to serve it soon; see Moves
   /// Why others than its devices were not chosen, a line for each; see Placements.
   std::vector<std::string> passed_over{};
   std::optional<control::Pause> paused{};  // the session itself; its tenant may be paused, too
@@ -65,12 +68,14 @@ struct Session {
   session::TurnMemory turns;
   std::optional<ring::Segment> segment{};  // until it is handed to the client
   UniqueFd segment_fd{};                   // from then on: only a later daemon needs it
-  UniqueFd output{};  // read end of the worker's standard output, until it is handed to the client
+  UniqueFd output{};      // read end of the worker's standard output, until it is handed to the client
+  UniqueFd output_end{};  // its other end, for a worker after this one; none: the client does not read it
   ring::HeaderView header;
   WorkerProcess worker{};
   std::optional<ProcessorClock> processor_clock{};  // the worker's
   std::uint32_t host_weight = 0;                    // of its program's control group; 0: nobody has looked
   std::optional<std::chrono::nanoseconds> ran{};    // all its processes' time, as of the last look
+  std::chrono::nanoseconds ran_before{0};           // of it, the time of workers before this one
   TokenBucket questions{kQuestions, {}};            // for its program, which asks for its driver's messages
   std::unique_ptr<WorkerOutput> messages{};         // its standard error; none: an older daemon gave it ours
   /// The time at which to look again whether anything is left of a worker that has ended.

@@ -108,25 +108,22 @@ void WorkerStarter::tell_unusable_drivers(const session::WorkerReady& ready) {
 }
 
 Result<std::unique_ptr<Session>> WorkerStarter::start(const Request& request) const {
-  FAIRGV_TRY(identity, identity_for(request.peer));
   FAIRGV_TRY(made, make(request));
-  FAIRGV_TRY(command, command_for(made.value()));
-  command->run_as = identity.value();
-  std::vector<std::string> drivers = installation_.drivers;
-  drivers.insert(drivers.end(), made->cuda.begin(), made->cuda.end());
-  FAIRGV_TRY(cage, plan_cage(config_.worker, config_.vendors,
-                             {command->program, command->vendors, drivers, command->run_as}));
-  command->cage = std::move(cage).value();
-  std::optional<ControlGroup> group;
-  if (const auto& folder = control_group_folder()) {
-    FAIRGV_TRY(made_group, ControlGroup::make(*folder, request.id.value));
-    group = std::move(made_group).value();
-  }
-  FAIRGV_TRY(worker, WorkerProcess::spawn(std::move(command).value(), std::move(group)));
   Session& session = *made->session;
+  FAIRGV_TRY(worker, spawn(session, made->ends, session.segment->fd(), false));
   session.worker = std::move(worker).value();
   session.processor_clock.emplace(session.worker.pid());
   return std::move(made->session);
+}
+
+Result<WorkerStarter::Successor> WorkerStarter::start_successor(const Session& session) const {
+  FAIRGV_TRY(channel, make_channel());
+  FAIRGV_TRY(ledger, make_channel());
+  FAIRGV_TRY(messages, WorkerOutput::make());
+  const Ends ends{std::move(channel->theirs), std::move(ledger->theirs), std::move(messages->second)};
+  FAIRGV_TRY(worker, spawn(session, ends, session.segment_fd.get(), true));
+  return Successor{std::move(channel->ours), std::move(ledger->ours), std::move(messages->first),
+                   std::move(worker).value()};
 }
 
 Result<std::unique_ptr<Session>> WorkerStarter::start_direct(
@@ -153,12 +150,12 @@ Result<std::unique_ptr<Session>> WorkerStarter::start_direct(
   const session::WorkerOptions options = worker_options(config_);
   const session::DirectEnds ends{request.id.value, config_.cuda_library.value_or(""), options.slice_ms,
                                  options.tuning.samples};
-  FAIRGV_CHECK(client.send(to_text(ends),
-                           {session.turns.fd(), made->channel.fd(), made->ledger.fd(), session.knock.get()}));
+  FAIRGV_CHECK(client.send(to_text(ends), {session.turns.fd(), made->ends.channel.fd(),
+                                           made->ends.ledger.fd(), session.knock.get()}));
   return std::move(made->session);
 }
 
-/// Makes everything that the worker inherits, except its options.
+/// Makes everything that the worker inherits, except its options, and the session without its process.
 Result<WorkerStarter::Made> WorkerStarter::make(const Request& request) const {
   const auto& [id, tenant, peer, account, hello] = request;
   ring::SegmentSizes sizes;
@@ -195,45 +192,52 @@ Result<WorkerStarter::Made> WorkerStarter::make(const Request& request) const {
                                                .turns = std::move(turns).value(),
                                                .segment = std::move(segment).value(),
                                                .output = std::move(output.reader),
+                                               .output_end = std::move(output.writer),
                                                .header = std::move(header).value(),
                                                .messages = std::move(messages->first)});
   return Made{std::move(session),
-              std::move(channel->theirs),
-              std::move(ledger->theirs),
-              std::move(output.writer),
-              std::move(messages->second),
-              {},
-              {}};
+              {std::move(channel->theirs), std::move(ledger->theirs), std::move(messages->second)}};
 }
 
-/// The whole command except the user and the cage.
-Result<WorkerCommand> WorkerStarter::command_for(Made& made) const {
-  const Session& session = *made.session;
+/// Starts the process. It inherits the segment, and the worker's ends.
+Result<WorkerProcess> WorkerStarter::spawn(const Session& session, const Ends& ends, int segment,
+                                           bool takes_over) const {
+  FAIRGV_TRY(identity, identity_for(session.peer));
   session::WorkerOptions options = worker_options(config_);
   options.session = session.id.value;
-  options.descriptors = {session.segment->fd(), session.turns.fd(), made.channel.fd(), made.ledger.fd(),
+  options.descriptors = {segment, session.turns.fd(), ends.channel.fd(), ends.ledger.fd(),
                          session.knock.get()};
   options.slicing_wish = session.slicing;
   options.api = session.api;
   options.examine_drivers = !installation_.examined;
+  options.takes_over = takes_over;
   if (session.api == session::Api::cuda) {
-    made.cuda = cuda_drivers(config_.cuda_library, installation_.program);
-    if (made.cuda.empty()) return Error{kNoCudaDriver};
-    options.cuda_libraries = made.cuda;
+    options.cuda_libraries = cuda_drivers(config_.cuda_library, installation_.program);
+    if (options.cuda_libraries.empty()) return Error{kNoCudaDriver};
   }
   FAIRGV_TRY(told, write_worker_options(options));
-  made.options = std::move(told).value();
   WorkerCommand command;
   command.program = installation_.program;
   command.arguments = {"--session", std::to_string(session.id.value), "--options-fd",
-                       std::to_string(made.options.get())};
-  command.inherited = {session.segment->fd(), session.turns.fd(),  made.channel.fd(),
-                       made.ledger.fd(),      session.knock.get(), made.options.get()};
-  command.output = made.output.get();
-  command.errors = made.errors.get();
-  command.channel = made.channel.fd();
+                       std::to_string(told->get())};
+  command.inherited = {segment,          session.turns.fd(),  ends.channel.fd(),
+                       ends.ledger.fd(), session.knock.get(), told->get()};
+  command.output = session.output_end.get();
+  command.errors = ends.errors.get();
+  command.channel = ends.channel.fd();
   command.vendors = installation_.vendors;
-  return command;
+  command.run_as = identity.value();
+  std::vector<std::string> drivers = installation_.drivers;
+  drivers.insert(drivers.end(), options.cuda_libraries.begin(), options.cuda_libraries.end());
+  FAIRGV_TRY(cage, plan_cage(config_.worker, config_.vendors,
+                             {command.program, command.vendors, drivers, command.run_as}));
+  command.cage = std::move(cage).value();
+  std::optional<ControlGroup> group;
+  if (const auto& folder = control_group_folder()) {
+    FAIRGV_TRY(made_group, ControlGroup::make(*folder, session.id.value));
+    group = std::move(made_group).value();
+  }
+  return WorkerProcess::spawn(std::move(command), std::move(group));
 }
 
 }  // namespace fairgv::daemon

@@ -1,5 +1,5 @@
 // Starts the worker of a session: the memory that the worker shares with its client, the channels to it, and
-// the process in its cage.
+// the process in its cage. A session that moves gets another worker over the same memory.
 //
 // Used by the server's thread only. The constructor's arguments outlive it.
 #pragma once
@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/limits/account.hpp"
@@ -42,20 +41,28 @@ class WorkerStarter {
   /// `allowed`: by its tenant's rule.
   Result<std::unique_ptr<Session>> start_direct(const Request& request, const Socket& client,
                                                 std::optional<session::DirectMode> allowed) const;
+  /// A further worker of a running session, which waits until the session is handed to it.
+  struct Successor {
+    Socket channel, ledger;
+    std::unique_ptr<WorkerOutput> messages;
+    WorkerProcess process;
+  };
+  Result<Successor> start_successor(const Session& session) const;
   /// Logs the drivers that a worker could not open, once: the next worker would find the same.
   void tell_unusable_drivers(const session::WorkerReady& ready);
 
  private:
-  /// The session, and the worker's ends of the objects that the two share.
+  /// The worker's ends of the objects that it shares with the daemon.
+  struct Ends {
+    Socket channel, ledger;
+    UniqueFd errors;
+  };
   struct Made {
     std::unique_ptr<Session> session;
-    Socket channel, ledger;
-    UniqueFd output, errors;
-    UniqueFd options;               // the worker's options
-    std::vector<std::string> cuda;  // libraries that the worker may open as a CUDA driver
+    Ends ends;
   };
   Result<Made> make(const Request& request) const;
-  Result<WorkerCommand> command_for(Made& made) const;
+  Result<WorkerProcess> spawn(const Session& session, const Ends& ends, int segment, bool takes_over) const;
 
   const Config& config_;
   Installation& installation_;

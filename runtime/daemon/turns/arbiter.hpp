@@ -84,8 +84,8 @@ class Arbiter {
   void resume(Time now);
   /// The session that has the turn, or an interrupted one, is gone: charges it. settle() must follow.
   void break_off(PlaceId id, SessionPlace& place, Time now);
-  /// A tenant has one place less, which is forgotten; `had_turn`: that place had the turn. Goes on with the
-  /// next.
+  /// A place of the tenant has left the line, for good or not; `had_turn`: that place had the turn. Goes on
+  /// with the next.
   void settle(TenantId tenant, bool had_turn, Time now);
   /// The holder may have changed the state of its turn.
   void look_at_holder(SessionPlace& place, Time now);

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "runtime/daemon/worker/control_group_mount.hpp"
@@ -29,8 +30,13 @@ constexpr std::string_view kPrefix = "fairgv-";
 /// The number of no session: sessions begin with 1.
 constexpr std::uint32_t kTrial = 0;
 
-std::string group_name(pid_t daemon, std::uint32_t session) {
-  return std::string(kPrefix) + std::to_string(daemon) + "-" + std::to_string(session);
+/// Groups of one session at a time.
+constexpr std::uint32_t kMostOfASession = 8;
+
+/// The first group of a session has no number of its own.
+std::string group_name(pid_t daemon, std::uint32_t session, std::uint32_t nth) {
+  const std::string name = std::string(kPrefix) + std::to_string(daemon) + "-" + std::to_string(session);
+  return nth == 0 ? name : name + "-" + std::to_string(nth);
 }
 
 std::string own_file(const char* path) {
@@ -50,9 +56,12 @@ std::optional<pid_t> maker_of(const std::string& name) {
   const char* const end = name.data() + name.size();
   pid_t maker = 0;
   const auto number = std::from_chars(name.data() + kPrefix.size(), end, maker);
-  std::uint32_t session = 0;
   if (number.ec != std::errc() || number.ptr == end || *number.ptr != '-') return std::nullopt;
-  const auto rest = std::from_chars(number.ptr + 1, end, session);
+  std::uint32_t session = 0;
+  std::uint32_t nth = 0;
+  auto rest = std::from_chars(number.ptr + 1, end, session);
+  if (rest.ec == std::errc() && rest.ptr != end && *rest.ptr == '-')
+    rest = std::from_chars(rest.ptr + 1, end, nth);
   return rest.ec == std::errc() && rest.ptr == end ? std::optional(maker) : std::nullopt;
 }
 
@@ -94,15 +103,25 @@ std::optional<fs::path> find_folder() {
   return trial->remove() && works ? folder : std::nullopt;
 }
 
+/// Makes the folder of a group that is nobody's yet. A group that an earlier daemon with this number has left
+/// goes first.
+Result<fs::path> make_folder(const fs::path& folder, std::uint32_t session) {
+  fs::path path;
+  for (std::uint32_t nth = 0; nth < kMostOfASession; ++nth) {
+    path = folder / group_name(::getpid(), session, nth);
+    if (::mkdir(path.c_str(), 0755) == 0) return path;
+    if (errno != EEXIST) break;
+    if (is_gone(path) && ::mkdir(path.c_str(), 0755) == 0) return path;
+    errno = EEXIST;
+  }
+  return system_error("cannot make the control group " + path.string());
+}
+
 }  // namespace
 
 Result<ControlGroup> ControlGroup::make(const fs::path& folder, std::uint32_t session) {
-  const fs::path path = folder / group_name(::getpid(), session);
-  // A group that an earlier daemon with this number has left goes first; if it cannot go, this fails.
-  if (::mkdir(path.c_str(), 0755) != 0 &&
-      (errno != EEXIST || !is_gone(path) || ::mkdir(path.c_str(), 0755) != 0)) {
-    return system_error("cannot make the control group " + path.string());
-  }
+  FAIRGV_TRY(made, make_folder(folder, session));
+  const fs::path path = std::move(made).value();
   ControlGroup group(path, UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   // cgroup.kill came with Linux 5.14.
   if (!group.fd_ || ::flock(group.fd(), LOCK_EX | LOCK_NB) != 0 ||

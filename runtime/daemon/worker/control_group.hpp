@@ -22,7 +22,8 @@ namespace fairgv::daemon {
 
 class ControlGroup {
  public:
-  /// An empty group below `folder`, for a session of this process.
+  /// An empty group below `folder`, for a session of this process, which may have several: while a session
+  /// moves, it has two workers.
   static Result<ControlGroup> make(const std::filesystem::path& folder, std::uint32_t session);
   /// A group that the program before this one, in the same process, has made. Takes its descriptor.
   static Result<ControlGroup> adopt(std::filesystem::path path, UniqueFd fd);

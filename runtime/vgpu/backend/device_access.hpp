@@ -5,6 +5,7 @@
 // Any thread may ask. The daemon has written its choice before the program's first call.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "runtime/session/turn.hpp"
@@ -19,12 +20,19 @@ class DeviceAccess {
   /// By device, as the daemon says; the memory outlives this.
   explicit DeviceAccess(std::span<const session::TurnPromise> devices) : devices_(devices) {}
 
+  /// The session has been moved to this device: the program's own devices lie there.
+  void moved_to(wire::DeviceIndex device) {
+    if (device < session::kMaxDevices) moved_to_ |= std::uint64_t{1} << device;
+  }
+
   bool may_use(wire::DeviceIndex device) const {
+    if (device < session::kMaxDevices && (moved_to_ >> device & 1) != 0) return true;
     return device >= devices_.size() || devices_[device].hidden.load(std::memory_order_relaxed) == 0;
   }
 
  private:
   std::span<const session::TurnPromise> devices_;
+  std::uint64_t moved_to_ = 0;  // a bit each
 };
 
 }  // namespace fairgv::vgpu

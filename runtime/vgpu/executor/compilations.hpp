@@ -13,7 +13,12 @@ namespace fairgv::vgpu {
 
 class Compilations {
  public:
-  explicit Compilations(std::span<session::DeviceTurn> turns) : turns_(turns) {}
+  /// Goes on where the clock in the pages stands: another worker may have begun the session.
+  explicit Compilations(std::span<session::DeviceTurn> turns) : turns_(turns) {
+    if (!turns.empty())
+      clock_ = session::CompileClock(turns[0].compile_clock.load(std::memory_order_relaxed));
+    if (clock_.runs()) clock_ = {};  // that one has ended in the midst of it
+  }
 
   void begin(TimePoint now) {
     if (++under_way_ == 1) clock_.start(now);

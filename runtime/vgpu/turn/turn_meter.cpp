@@ -1,6 +1,8 @@
 #include "runtime/vgpu/turn/turn_meter.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
 namespace fairgv::vgpu {
@@ -17,7 +19,28 @@ sched::Sampling sampling_of(std::uint64_t number) {
   return sched::Sampling::history;
 }
 
+std::uint64_t stands_at(const std::atomic<std::uint64_t>& total) {
+  return total.load(std::memory_order_relaxed);
+}
+
 }  // namespace
+
+TurnMeter::TurnMeter(const TurnPages& pages, const TurnSettings& settings)
+    : turn_(pages.turn),
+      promise_(pages.promise),
+      settings_(settings),
+      used_(stands_at(pages.turn.used_ns)),
+      published_(used_),
+      paused_(pages.promise == nullptr ? 0 : stands_at(pages.promise->paused_ns)),
+      history_(settings.samples),
+      commands_(stands_at(pages.turn.commands)),
+      launches_(stands_at(pages.turn.launches)),
+      syncs_(stands_at(pages.turn.syncs)),
+      samples_(stands_at(pages.turn.samples)),
+      slices_(stands_at(pages.turn.slices)),
+      bytes_(stands_at(pages.turn.bytes)),
+      checked_(stands_at(pages.turn.checked_ns)),
+      by_events_(stands_at(pages.turn.by_events_ns)) {}
 
 void TurnMeter::begin(bool rested, TimePoint now) {
   slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));

@@ -59,8 +59,8 @@ class TurnMeter {
   /// How often in a slice stolen time is looked at: a look takes system calls for each thread of the device.
   static constexpr int kStolenLooks = 4;
 
-  TurnMeter(const TurnPages& pages, const TurnSettings& settings)
-      : turn_(pages.turn), promise_(pages.promise), settings_(settings), history_(settings.samples) {}
+  /// Goes on where the page's totals stand: another worker may have begun the session.
+  TurnMeter(const TurnPages& pages, const TurnSettings& settings);
 
   // ---- a turn
 
@@ -185,7 +185,7 @@ class TurnMeter {
     std::uint64_t commands = 0, first = 0, last = 0;
   } run_by_events_;
 
-  // Totals behind the page's statistics, which this side never reads back.
+  // Totals behind the page's statistics, which this side reads only as it begins.
   std::uint64_t commands_ = 0, launches_ = 0, syncs_ = 0, samples_ = 0, slices_ = 0, bytes_ = 0;
   std::uint64_t checked_ = 0, by_events_ = 0;  // nanoseconds
 };

@@ -57,6 +57,7 @@ struct SessionRow {
 /// A turn that is in use when its session is paused ends when the worker gives it back.
 std::string state_of(const SessionRow& row) {
   const bool paused = row.tenant->paused || row.session->paused;
+  if (row.session->moving) return "moving";
   const double left = row.session->held_back_s;
   if (!paused && left > 0) return fmt::format("in {:.0f} s", std::ceil(left));
   if (row.session->state == "busy") return row.session->state;

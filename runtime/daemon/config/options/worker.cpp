@@ -1,4 +1,5 @@
 // [session], [worker], [opencl] and [cuda].
+#include <chrono>
 #include <iterator>
 
 #include "runtime/daemon/config/options/fields.hpp"
@@ -11,6 +12,8 @@ namespace {
 constexpr std::int64_t kMostObjects = 1 << 22;  // that a worker's table holds
 constexpr std::int64_t kMostCommands = 1 << 24;
 constexpr std::uint64_t kLeastSharedMemory = std::uint64_t{64} << 20;
+constexpr double kShortestPatience = 0.1;  // seconds
+constexpr double kLongestPatience = 86'400;
 constexpr std::size_t kMostReadable = 64;
 constexpr std::uint64_t kLeastWorkerMemory = std::uint64_t{64} << 20;  // a driver with its compiler
 constexpr std::uint64_t kMostWorkerMemory = std::uint64_t{1} << 50;
@@ -32,6 +35,11 @@ ConfigOptions<Config> session_options() {
         "Print on the program's standard error what its driver says on its own: warnings, remarks on builds. "
         "They are in the daemon's log either way. `FAIRGV_DRIVER_MESSAGES=off` goes before it."},
        in(&SessionRule::driver_messages)},
+      {{"move_patience_s", NumberType{kShortestPatience, kLongestPatience}, "seconds", Applies::at_once, "",
+        "How long a session that is to move (`fairgv migrate`) may take to end the commands that are under "
+        "way "
+        "and to be written down: after that it stays where it is."},
+       within(&Config::session, time_field<std::chrono::seconds>(&SessionRule::move_patience))},
   };
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/daemon/dispatch/device_use.hpp"
 #include "tests/unit/daemon/dispatch/turns.hpp"
 
 namespace fairgv::daemon {
@@ -121,7 +122,7 @@ TEST_F(Turns, DebtOutlivesTheSession) {
   want(2, b);
   run(1, a, 1s, false);  // a long overrun, and away
   dispatcher.remove_session(SessionId{1}, now);
-  EXPECT_FALSE(dispatcher.may_forget(TenantId{1}));
+  EXPECT_FALSE(may_forget(dispatcher, TenantId{1}));
   FakeWorker& again = add(3, 1, 1);
   b.begin();
   want(3, again);

@@ -1,0 +1,50 @@
+// Where the devices of a session's program lie, once the session was moved: the program keeps its numbers of
+// devices, and the worker has the objects of one device on another, their place. Devices and places are the
+// session's worker's numbers.
+//
+// Pure logic.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/result.hpp"
+#include "runtime/daemon/devices/view.hpp"
+
+namespace fairgv::daemon {
+
+class DeviceMap {
+ public:
+  using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+  /// Every device lies in its own place.
+  DeviceMap() = default;
+  /// As an earlier daemon had it; `visited`: see visited().
+  DeviceMap(Pairs moved, std::uint64_t visited) : moved_(std::move(moved)), visited_(visited) {}
+
+  std::uint32_t place_of(std::uint32_t device) const;
+  /// The devices that do not lie in their own places, each with its place.
+  const Pairs& moved() const { return moved_; }
+  /// Places, a bit each, where a device from elsewhere lies or has lain.
+  std::uint64_t visited() const { return visited_; }
+
+  /// The same after everything in the first place of each pair has gone to the second. `devices`: how many
+  /// there are.
+  DeviceMap after(const Pairs& moves, std::size_t devices) const;
+
+  /// The view, in which all places are hidden but those where a device lies that the program may use.
+  DeviceView places_in(const DeviceView& programs) const;
+  /// The view of the places where the session has, or has had, turns.
+  DeviceView visited_in(const DeviceView& programs) const;
+
+ private:
+  Pairs moved_{};
+  std::uint64_t visited_ = 0;
+};
+
+/// The places whose content goes to the place `to`: those that the session uses (`used`, a bit each), or all
+/// where it uses none. `places`: see DeviceMap::places_in(). An Error if nothing that is used lies elsewhere.
+Result<DeviceMap::Pairs> moves_to(const DeviceView& places, std::uint64_t used, std::uint32_t to);
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,116 @@
+#include "runtime/daemon/migrations.hpp"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <utility>
+
+namespace fairgv::daemon {
+namespace {
+
+control::MovedSession moved_session(const MoveOutcome& outcome) {
+  const double held_ms = std::chrono::duration<double, std::milli>(outcome.held).count();
+  return {outcome.session.value, outcome.from, outcome.to,
+          outcome.bytes,         held_ms,      outcome.failure ? outcome.failure->message : std::string()};
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> Migrations::ask(const control::ControlRequest& request, const Account& by,
+                                                   std::uint64_t key) {
+  FAIRGV_TRY(wanted, sessions_of(request, by));
+  Batch& batch = batches_[key] = Batch{
+      .left = std::move(wanted).value(),
+      .device = request.device,
+      .by = by,
+      .of_tenant = !request.session,
+  };
+  if (batch.of_tenant) return move_on(key);
+  const auto begun = begin_next(key);
+  if (begun) return std::optional<std::string>();
+  batches_.erase(key);
+  return begun.error();
+}
+
+Result<std::deque<SessionId>> Migrations::sessions_of(const control::ControlRequest& request,
+                                                      const Account& by) const {
+  const auto runs = [](const Session* session) {
+    return session != nullptr && session->stage == Session::Stage::running;
+  };
+  std::deque<SessionId> list;
+  if (request.session) {
+    const Session* const session = sessions_.find(SessionId{*request.session});
+    const std::string name = "session " + std::to_string(*request.session);
+    if (!runs(session))
+      return Error{"there is no " + name + " that runs: see 'fairgv ps' (a tenant of that name: --tenant)"};
+    if (!by.administrator && session->account.owner != by.owner) {
+      return Error{name + " belongs to user " + std::to_string(session->account.owner) +
+                   ": only that user or the administrator may move it"};
+    }
+    list.push_back(session->id);
+    return list;
+  }
+  FAIRGV_TRY(tenant, tenants_.find_to("move", request.tenant, by.owner, by.administrator));
+  for (const auto& [id, session] : sessions_.all()) {
+    if (session->tenant == tenant->id && runs(session.get())) list.push_back(id);
+  }
+  if (list.empty())
+    return Error{"there is no tenant '" + request.tenant + "' with a running program: see 'fairgv ps'"};
+  return list;
+}
+
+/// The device by the number of the session's worker.
+Result<std::optional<std::uint32_t>> Migrations::target(const Session& session, const Batch& batch) const {
+  if (!batch.device) return std::optional<std::uint32_t>();
+  const std::uint32_t device = *batch.device;
+  const auto workers = session.devices.worker(device);
+  if (!workers) {
+    return Error{
+        fmt::format("session {} does not see a device {}: see 'fairgv ps'", session.id.value, device)};
+  }
+  const Tenant& tenant = *tenants_.find(session.tenant);
+  const DevicesWanted wanted = config_.tenants.devices_of(tenant.name, tenant.class_name);
+  if (!batch.by.administrator && !wanted.may_be(device)) {
+    return Error{
+        fmt::format("tenant '{}' may use device {} (devices in the configuration): only an "
+                    "administrator may move its sessions to device {}",
+                    tenant.name, device_list(wanted.devices), device)};
+  }
+  return workers;
+}
+
+Result<void> Migrations::begin_next(std::uint64_t key) {
+  Batch& batch = batches_.at(key);
+  const SessionId id = batch.left.front();
+  batch.left.pop_front();
+  const Session* const session = sessions_.find(id);
+  if (session == nullptr) return Error{fmt::format("session {} has ended", id.value)};
+  FAIRGV_TRY(to, target(*session, batch));
+  return sessions_.move(id, to.value(), [this, key](const MoveOutcome& outcome) { on_moved(key, outcome); });
+}
+
+void Migrations::on_moved(std::uint64_t key, const MoveOutcome& outcome) {
+  Batch& batch = batches_.at(key);
+  if (!batch.of_tenant && outcome.failure) {
+    batches_.erase(key);
+    return answer_(key, control::failure_text(outcome.failure->message));
+  }
+  batch.report.moves.push_back(moved_session(outcome));
+  if (const auto answer = move_on(key)) answer_(key, *answer);
+}
+
+/// Begins with the next session that can be moved; the answer, if there is none.
+std::optional<std::string> Migrations::move_on(std::uint64_t key) {
+  Batch& batch = batches_.at(key);
+  while (!batch.left.empty()) {
+    const SessionId id = batch.left.front();
+    const auto begun = begin_next(key);
+    if (begun) return std::nullopt;
+    batch.report.moves.push_back(moved_session({.session = id, .failure = begun.error()}));
+  }
+  const control::MoveReport report = std::move(batch.report);
+  batches_.erase(key);
+  return to_text(report);
+}
+
+}  // namespace fairgv::daemon

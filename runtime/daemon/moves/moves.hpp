@@ -1,0 +1,137 @@
+// Sessions that move: another worker takes the session over, on the same devices or on another, and its
+// program notices a pause.
+//
+// The new worker is started over the session's own memory, and opens its drivers meanwhile. Then the old one
+// comes to rest and writes the session's image to a memory file, and the new one makes the session again of
+// it. What the session holds is charged on its new device before that. Then the new worker takes the old
+// one's place in the session: the move is done. If a step fails, the new worker is killed and the old one
+// goes on: the move has never happened. If the old one ends, the session ends, as ever.
+//
+// Used by the server's thread only. The constructor's arguments outlive it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/base/handle.hpp"
+#include "runtime/base/result.hpp"
+#include "runtime/daemon/books/kill_book.hpp"
+#include "runtime/daemon/config/config.hpp"
+#include "runtime/daemon/dispatch/dispatch_loop.hpp"
+#include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/moves/move_steps.hpp"
+#include "runtime/daemon/moves/retired_workers.hpp"
+#include "runtime/daemon/oversell/markets.hpp"
+#include "runtime/daemon/service/event_loop.hpp"
+#include "runtime/daemon/sessions/device_keeper.hpp"
+#include "runtime/daemon/sessions/sessions.hpp"
+#include "runtime/daemon/sessions/tenancies.hpp"
+#include "runtime/daemon/sessions/worker_starter.hpp"
+
+namespace fairgv::daemon {
+
+/// What has come of a move. Devices are the host's.
+struct MoveOutcome {
+  SessionId session{};
+  std::vector<std::uint32_t> from{};  // devices where it could run
+  std::vector<std::uint32_t> to{};    // the same after the move
+  std::uint64_t bytes = 0;            // of the image
+  std::chrono::nanoseconds held{0};   // how long the program was held
+  std::optional<Error> failure{};     // none: it has moved
+};
+
+class Moves {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Done = std::function<void(const MoveOutcome&)>;
+
+  /// Sessions that move at the same time. Each has a second worker meanwhile.
+  static constexpr std::size_t kMost = 4;
+  /// How long the new worker may take to make the session again.
+  static constexpr std::chrono::seconds kMakingPatience{60};
+
+  struct Needs {
+    const Config& config;
+    EventLoop& events;
+    DispatchLoop& dispatch;
+    Tenancies& tenancies;
+    DeviceKeeper& devices;
+    Markets& markets;
+    const WorkerStarter& starter;
+    UserLog& log;
+    const Sessions& sessions;
+  };
+  /// What the owner of the sessions does.
+  struct Hooks {
+    /// Answers everything that the worker has asked about memory so far. False: the session ends.
+    std::function<bool(Session&)> answer_ledger;
+    /// Hears the session's worker from now on, which is another one.
+    std::function<Result<void>(Session&)> watch_worker;
+    std::function<void(Session&, const std::string& reason, std::optional<Fault>)> end;
+  };
+  Moves(const Needs& needs, Hooks hooks) : needs_(needs), hooks_(std::move(hooks)), retired_(needs.events) {}
+
+  /// Moves a running session to this device of its worker's; none: it stays where it is and gets another
+  /// worker. Calls `done` later; or an Error at once.
+  Result<void> begin(Session& session, std::optional<std::uint32_t> to, Done done);
+  /// No move begins from now on, and those under way fail, unless `reason` is empty.
+  void refuse(const std::string& reason);
+
+  /// The session's worker speaks about a move. False if nobody has asked it.
+  bool hear(Session& session, const session::WorkerMessage& message);
+  /// Whether the session's worker has come to rest, and has nothing to ask.
+  bool rests(const Session& session) const;
+  /// The session ends.
+  void forget(Session& session);
+
+  /// Whether nothing moves, and no earlier worker is left.
+  bool settled() const { return under_way_.empty() && retired_.empty(); }
+  /// Whether anything is left of other workers of the session than its own.
+  bool has_others(const Session& session) const { return retired_.any_of(session.id); }
+
+  /// The time at which expire() is to be called.
+  std::optional<Time> deadline() const;
+  void expire(Time now);
+
+ private:
+  struct Move {
+    MoveSteps steps;
+    WorkerStarter::Successor worker;
+    ProcessorClock clock;
+    DeviceMap::Pairs pairs;  // places, and where their content goes
+    Done done;
+    MoveOutcome outcome;
+    UniqueFd image{};
+    std::optional<MemoryBook::Move> charged{};
+    EventLoop::Watch channel_watch{};
+    EventLoop::Watch process_watch{};
+  };
+
+  Result<DeviceMap::Pairs> pairs_for(const Session& session, std::uint32_t to) const;
+  Result<void> watch(SessionId id, Move& move);
+  void on_message(SessionId id);
+  bool hear_new(SessionId id);
+  void on_end(SessionId id);
+  void go_on(Session& session, Move& move, const Result<MoveSteps::Due>& due);
+  Result<void> check_ready(const Session& session, const session::WorkerMessage& message) const;
+  Result<void> order_image(Session& session, Move& move);
+  Result<void> order_made_again(Session& session, Move& move, std::uint64_t bytes);
+  void commit(Session& session, Move& move);
+  void fail(Session& session, const std::string& reason);
+  void give_up(Session& session, Move move, const std::string& reason);
+
+  const Needs needs_;
+  const Hooks hooks_;
+  std::map<SessionId, Move> under_way_;
+  std::set<SessionId> owing_;  // sessions whose workers still owe an answer to an order that was taken back
+  std::string refused_;        // why nothing moves; empty: it does
+  RetiredWorkers retired_;
+};
+
+}  // namespace fairgv::daemon

@@ -1,0 +1,274 @@
+// `fairgv migrate`: programs that go on while their session moves from one worker, and one device, to
+// another, over two devices of PoCL that are set apart as if each had hardware of its own.
+#include <dirent.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "tests/integration/system/fixture.hpp"
+
+namespace fairgv::integration {
+namespace {
+
+constexpr std::uint64_t kBallast = 8 * kMiB;
+
+/// The processes that this one has started and that live.
+std::set<pid_t> children_of(pid_t parent) {
+  std::set<pid_t> children;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    if (pid <= 0) continue;
+    std::ifstream file(entry.path() / "stat");
+    std::string line;
+    std::getline(file, line);
+    const auto after_name = line.rfind(')');
+    if (after_name == std::string::npos || line.size() < after_name + 4) continue;
+    if (std::atoi(line.c_str() + after_name + 4) == parent && alive(pid)) children.insert(pid);
+  }
+  return children;
+}
+
+struct Migration : System {
+  void SetUp() override { start(""); }
+
+  /// `rules`: lines of [device.1], and tables of the configuration.
+  void start(const std::string& rules) {
+    tenancy.reset();
+    auto started = harness::Tenancy::start({}, {{"POCL_DEVICES", "pthread pthread"}},
+                                           "memory = \"2GiB\"\n[device.1]\nsame_as = 1\n" + rules);
+    ASSERT_TRUE(started) << started.error().message;
+    tenancy.emplace(std::move(started).value());
+  }
+
+  std::string stop_file() {
+    return std::filesystem::path(tenancy->socket()).replace_filename("stop").string();
+  }
+  /// A program that finds any result that is lost or made twice.
+  harness::Child start_wanderer(const std::string& name) {
+    auto child = harness::Child::start(tenancy->tenant(
+        name, 1, {harness::beside("opencl_wanderer"), std::to_string(kBallast / kMiB), stop_file()}));
+    EXPECT_TRUE(child);
+    return std::move(child).value();
+  }
+  /// Ends the program, which finds its results right.
+  void expect_right(harness::Child child) {
+    std::ofstream(stop_file()) << "";
+    const auto finished = harness::finish(std::move(child));
+    EXPECT_EQ(finished.status, 0) << joined(finished);
+    EXPECT_EQ(finished.lines.empty() ? "" : finished.lines.back(), "right") << joined(finished);
+  }
+
+  nlohmann::json session(const std::string& name) { return tenant(name)["sessions"][0]; }
+  std::string number(const std::string& name) { return std::to_string(session(name)["session"].get<int>()); }
+  std::uint64_t memory(const std::string& name, std::size_t device) {
+    return session(name)["memory_used"][device].get<std::uint64_t>();
+  }
+  nlohmann::json migrate(std::vector<std::string> what) {
+    what.insert(what.begin(), {"migrate"});
+    what.push_back("--json");
+    const auto finished = fairgv(what);
+    EXPECT_EQ(finished.status, 0) << joined(finished);
+    std::string text;
+    for (const std::string& line : finished.lines) text += line;
+    return nlohmann::json::parse(text, nullptr, false);
+  }
+  /// The line with which it fails.
+  std::string failure(std::vector<std::string> what) {
+    std::vector<std::string> command{
+        "/bin/sh", "-c",       "exec \"$@\" 2>&1", "sh", harness::beside("fairgv"),
+        "migrate", "--socket", tenancy->socket()};
+    command.insert(command.end(), what.begin(), what.end());
+    const auto finished = harness::run({std::move(command), {}});
+    EXPECT_TRUE(finished);
+    EXPECT_EQ(finished->status, 1) << joined(finished.value());
+    EXPECT_EQ(finished->lines.size(), 1U) << joined(finished.value());
+    return joined(finished.value());
+  }
+  pid_t daemon() { return ps()["daemon"]["pid"].get<pid_t>(); }
+  pid_t worker(const std::string& name) { return session(name)["worker_pid"].get<pid_t>(); }
+  /// The second worker of a session that moves, as soon as there is one.
+  pid_t next_worker(pid_t daemon_pid, pid_t first) {
+    pid_t next = 0;
+    EXPECT_TRUE(eventually([&] {
+      for (const pid_t child : children_of(daemon_pid)) {
+        if (child != first) next = child;
+      }
+      return next != 0;
+    }));
+    return next;
+  }
+};
+
+TEST_F(Migration, AProgramGoesOnWhileItIsMovedAgainAndAgain) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const pid_t daemon_pid = daemon();
+  ASSERT_GE(memory("alice", 0), kBallast);
+  for (const char* const device : {"1", "0", "1"}) {
+    const pid_t before = worker("alice");
+    const auto answer = migrate({number("alice"), "--device", device});
+    const auto& move = answer["moves"][0];
+    EXPECT_EQ(move["to"], nlohmann::json::array({std::atoi(device)})) << answer;
+    EXPECT_GT(move["held_ms"].get<double>(), 0);
+    EXPECT_NE(worker("alice"), before);
+    ASSERT_TRUE(progresses(alice)) << "on device " << device;
+    const std::size_t here = static_cast<std::size_t>(std::atoi(device));
+    EXPECT_GE(memory("alice", here), kBallast);
+    EXPECT_EQ(memory("alice", 1 - here), 0U);
+    EXPECT_EQ(session("alice")["moved"].contains("0"), here == 1);
+    EXPECT_EQ(children_of(daemon_pid), std::set<pid_t>({worker("alice")})) << "nothing is left of " << before;
+  }
+  EXPECT_GT(session("alice")["device_time_ns"][1].get<std::uint64_t>(), 0U);
+  EXPECT_EQ(session("alice")["moved"], nlohmann::json({{"0", 1}}));
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, WithoutADeviceASessionGetsANewWorkerWhereItIs) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const pid_t before = worker("alice");
+  const std::uint64_t held = memory("alice", 0);
+  const auto printed = fairgv({"migrate", "alice"});
+  EXPECT_EQ(printed.status, 0) << joined(printed);
+  EXPECT_NE(joined(printed).find("a new worker on device 0,1, image "), std::string::npos) << joined(printed);
+  EXPECT_NE(worker("alice"), before);
+  EXPECT_EQ(memory("alice", 0), held);
+  EXPECT_TRUE(session("alice")["moved"].empty());
+  ASSERT_TRUE(progresses(alice));
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, AllSessionsOfATenantAreMovedOneAfterAnother) {
+  auto first = start_wanderer("alice");
+  auto second = start_wanderer("alice");
+  ASSERT_TRUE(progresses(first) && progresses(second));
+  const auto answer = migrate({"alice", "--device", "1"});
+  ASSERT_EQ(answer["moves"].size(), 2U) << answer;
+  ASSERT_TRUE(progresses(first) && progresses(second));
+  EXPECT_EQ(tenant("alice")["memory_used"][0], 0);
+  expect_right(std::move(first));
+  expect_right(std::move(second));
+}
+
+TEST_F(Migration, ATargetWithoutRoomIsToldAndNothingMoves) {
+  start("memory = \"4MiB\"\n");
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const pid_t before = worker("alice");
+  const auto held = session("alice")["memory_used"];
+  const std::string line = failure({number("alice"), "--device", "1"});
+  EXPECT_NE(line.find("of device 1, and the device has 4 MiB more: "), std::string::npos) << line;
+  EXPECT_EQ(worker("alice"), before);
+  EXPECT_EQ(session("alice")["memory_used"], held);
+  EXPECT_EQ(ps()["devices"][1]["memory_used"], 0);
+  ASSERT_TRUE(progresses(alice));
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, ANewWorkerThatFindsNoDriverLeavesTheSessionWhereItIs) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const pid_t before = worker("alice");
+  const auto config = std::filesystem::path(tenancy->socket()).replace_filename("fairgvd.toml");
+  const auto empty = std::filesystem::path(tenancy->socket()).replace_filename("no-drivers");
+  std::filesystem::create_directory(empty);
+  std::ofstream(config, std::ios::app) << "[opencl]\nvendors = \"" << empty.string() << "\"\n";
+  EXPECT_EQ(fairgv({"reload"}).status, 0);
+  const std::string line = failure({"alice"});
+  EXPECT_NE(line.find("does not move: its new worker "), std::string::npos) << line;
+  EXPECT_EQ(worker("alice"), before);
+  ASSERT_TRUE(progresses(alice));
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, TheNewWorkersDeathLeavesTheSessionToTheOldOne) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const pid_t before = worker("alice");
+  const pid_t daemon_pid = daemon();
+  const auto held = session("alice")["memory_used"];
+  auto asked = harness::Child::start(
+      {{harness::beside("fairgv"), "migrate", "alice", "--device", "1", "--socket", tenancy->socket()}, {}});
+  ASSERT_TRUE(asked);
+  ASSERT_EQ(::kill(next_worker(daemon_pid, before), SIGKILL), 0);
+  EXPECT_EQ(harness::finish(std::move(asked).value()).status, 1);
+  EXPECT_EQ(worker("alice"), before);
+  EXPECT_EQ(session("alice")["memory_used"], held);
+  EXPECT_EQ(session("alice")["moving"], false);
+  ASSERT_TRUE(progresses(alice));
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, TheOldWorkersDeathEndsTheSessionAndLeavesNothing) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const pid_t before = worker("alice");
+  const pid_t daemon_pid = daemon();
+  auto asked = harness::Child::start(
+      {{harness::beside("fairgv"), "migrate", "alice", "--device", "1", "--socket", tenancy->socket()}, {}});
+  ASSERT_TRUE(asked);
+  (void)next_worker(daemon_pid, before);
+  ASSERT_EQ(::kill(before, SIGKILL), 0);
+  EXPECT_EQ(harness::finish(std::move(asked).value()).status, 1);
+  EXPECT_NE(harness::finish(std::move(alice)).status, 0) << "its calls fail";
+  EXPECT_TRUE(eventually([&] { return children_of(daemon_pid).empty(); }));
+  EXPECT_EQ(ps()["devices"][0]["memory_used"], 0);
+  EXPECT_EQ(ps()["devices"][1]["memory_used"], 0);
+}
+
+TEST_F(Migration, ARestartOfTheDaemonKnowsWhereASessionLies) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  migrate({"alice", "--device", "1"});
+  EXPECT_EQ(fairgv({"restart"}).status, 0);
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_EQ(session("alice")["moved"], nlohmann::json({{"0", 1}}));
+  EXPECT_GE(memory("alice", 1), kBallast);
+  migrate({"alice", "--device", "0"});
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_GE(memory("alice", 0), kBallast);
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, APausedSessionMovesAndGoesOnOnceItIsResumed) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_EQ(fairgv({"pause", "alice"}).status, 0);
+  migrate({"alice", "--device", "1"});
+  EXPECT_EQ(fairgv({"resume", "alice"}).status, 0);
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_GE(memory("alice", 1), kBallast);
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, ASessionMovesToADeviceThatIsHiddenFromItsProgram) {
+  start("[tenant.alice]\ndevices = \"0\"\n");
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_EQ(session("alice")["devices"], nlohmann::json::array({0}));
+  migrate({"alice", "--device", "1"});
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_TRUE(eventually([&] { return tenant("alice")["device_time_ns"][1].get<std::uint64_t>() > 0; }));
+  EXPECT_EQ(tenant("alice")["use"][0]["entitled_share"], 0.0);
+  EXPECT_EQ(tenant("alice")["use"][1]["entitled_share"], 1.0);
+  migrate({"alice", "--device", "0"});
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_TRUE(session("alice")["moved"].empty());
+  expect_right(std::move(alice));
+}
+
+TEST_F(Migration, WhatCannotBeMovedIsALineThatSaysWhy) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_NE(failure({"7777"}).find("there is no session 7777 that runs"), std::string::npos);
+  EXPECT_NE(failure({"nobody"}).find("nobody"), std::string::npos);
+  EXPECT_NE(failure({number("alice"), "--device", "0"}).find("has all that it uses on device 0 already"),
+            std::string::npos);
+  EXPECT_NE(failure({number("alice"), "--device", "5"}).find("does not see a device 5"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fairgv::integration

@@ -1,0 +1,79 @@
+// The steps of a move, and what the messages of both workers mean in each.
+#include "runtime/daemon/moves/move_steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace fairgv::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using session::WorkerMessage;
+using Due = MoveSteps::Due;
+using Old = MoveSteps::Old;
+using Step = MoveSteps::Step;
+
+struct StepsOfAMove : ::testing::Test {
+  static std::string refused(const Result<Due>& due) { return due ? "not refused" : due.error().message; }
+
+  const MoveSteps::Time start{1'000s};
+  MoveSteps steps{{30s, 60s, 90s}, start};
+  const WorkerMessage ready = session::WorkerReady{{{"p", "d", 4}}};
+  const WorkerMessage image = session::ImageWritten{100};
+  const WorkerMessage made = session::MadeAgain{};
+};
+
+TEST_F(StepsOfAMove, FollowEachOther) {
+  EXPECT_EQ(steps.old(), Old::serves);
+  ASSERT_EQ(steps.hear_new(ready).value(), Due::write_image);
+  steps.begin_writing(start + 1s);
+  EXPECT_EQ(steps.step(), Step::writing);
+  EXPECT_EQ(steps.old(), Old::writes);
+  ASSERT_EQ(steps.hear_old(image).value(), Due::make_again);
+  EXPECT_EQ(steps.old(), Old::rests);
+  steps.begin_making(start + 3s);
+  ASSERT_EQ(steps.hear_new(made).value(), Due::commit);
+  EXPECT_EQ(steps.held(start + 4s), 3s) << "since the old worker was told to write";
+}
+
+TEST_F(StepsOfAMove, HaveADeadlineEach) {
+  EXPECT_EQ(steps.deadline(), start + 30s);
+  EXPECT_EQ(steps.too_late(), "its new worker was not ready within 30 s: the device's driver may hang");
+  steps.begin_writing(start + 1s);
+  EXPECT_EQ(steps.deadline(), start + 61s);
+  EXPECT_NE(steps.too_late().find("within 60 s (move_patience_s)"), std::string::npos) << steps.too_late();
+  steps.begin_making(start + 3s);
+  EXPECT_EQ(steps.deadline(), start + 93s);
+  EXPECT_EQ(steps.too_late(), "its new worker has not made the session again within 90 s");
+}
+
+TEST_F(StepsOfAMove, AnOldWorkerThatRefusesServesOn) {
+  steps.begin_writing(start);
+  EXPECT_EQ(refused(steps.hear_old(session::CannotMove{"pipe 7 has contents"})), "pipe 7 has contents");
+  EXPECT_EQ(steps.old(), Old::serves);
+}
+
+TEST_F(StepsOfAMove, ANewWorkerMayFailInEachStep) {
+  const WorkerMessage failed = session::WorkerFailed{"no driver"};
+  EXPECT_EQ(refused(steps.hear_new(failed)), "its new worker failed: no driver");
+  steps.begin_writing(start);
+  EXPECT_EQ(refused(steps.hear_new(failed)), "its new worker failed: no driver");
+  steps.begin_making(start);
+  EXPECT_EQ(refused(steps.hear_new(failed)), "its new worker failed: no driver");
+}
+
+TEST_F(StepsOfAMove, ANewWorkerThatSpeaksOutOfTurnFailsTheMove) {
+  const std::string offence = "its new worker spoke out of turn";
+  EXPECT_EQ(refused(steps.hear_new(made)), offence);
+  EXPECT_EQ(refused(steps.hear_new(image)), offence);
+  steps.begin_writing(start);
+  EXPECT_EQ(refused(steps.hear_new(ready)), offence);
+  EXPECT_EQ(refused(steps.hear_new(made)), offence);
+  steps.begin_making(start);
+  EXPECT_EQ(refused(steps.hear_new(ready)), offence);
+  EXPECT_EQ(refused(steps.hear_new(session::LongCommand{0, "k", "r", 1, 1, 1})), offence);
+}
+
+}  // namespace
+}  // namespace fairgv::daemon
