@@ -102,15 +102,13 @@ struct MovedPrograms : RandomPrograms {
   /// `fairgv migrate`, which may only fail when the program has ended.
   void move(harness::Child& child, std::uint64_t seed, Lines& printed) {
     std::vector<std::string> command{"migrate", tenant_of(seed)};
-    const std::uint64_t where = random_.below(3);
-    if (where < 2) command.insert(command.end(), {"--device", std::to_string(where)});
-    auto finished = fairgv(command);
-    // It may be on that device already: then it gets a new worker where it is.
-    if (finished.status != 0 && where < 2 && !child.ended())
-      finished = fairgv({"migrate", tenant_of(seed)});
+    const bool goes = !random_.one_in(3);  // to the other device; else it gets a new worker where it is
+    if (goes) command.insert(command.end(), {"--device", std::to_string(1 - device_)});
+    const auto finished = fairgv(command);
     said_ += joined(finished);
     if (finished.status == 0) {
       ++moves_;
+      if (goes) device_ = 1 - device_;
       return;
     }
     EXPECT_TRUE(eventually([&] {
@@ -126,6 +124,7 @@ struct MovedPrograms : RandomPrograms {
   /// What the program prints while its session is moved.
   Lines lines_of_moved(std::uint64_t seed, const std::string& slice) {
     moves_ = 0;
+    device_ = 0;
     said_.clear();
     auto started = harness::Child::start(as_tenant(seed, slice, kStretch));
     EXPECT_TRUE(started);
@@ -155,8 +154,10 @@ struct MovedPrograms : RandomPrograms {
   }
 
   moves::Random random_{0};
-  std::uint64_t moves_ = 0;  // of the program
-  std::string said_;         // by the command
+  // Of the program that runs:
+  std::uint64_t moves_ = 0;
+  int device_ = 0;
+  std::string said_;  // by the command
 };
 
 TEST_F(MovedPrograms, ComputeTheSameAsUnmoved) {

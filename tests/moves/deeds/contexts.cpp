@@ -70,6 +70,7 @@ void make_context(World& world) {
 }
 
 void check(World& world) {
+  if (world.random.one_in(2)) read_everything(world);
   // Others may stay open.
   for (std::size_t i = 0; i < world.events.size(); ++i) {
     const auto number = static_cast<Number>(i);
