@@ -23,9 +23,10 @@ std::uint32_t DeviceMap::place_of(std::uint32_t device) const {
   return found == moved_.end() ? device : found->second;
 }
 
-DeviceMap DeviceMap::after(const Pairs& moves, std::size_t devices) const {
+DeviceMap DeviceMap::after(const Pairs& moves, const DeviceView& programs) const {
   DeviceMap map({}, visited_);
-  for (std::uint32_t device = 0; device < devices; ++device) {
+  for (std::uint32_t device = 0; device < programs.size(); ++device) {
+    if (programs.hides(device)) continue;
     std::uint32_t place = place_of(device);
     const auto move =
         std::find_if(moves.begin(), moves.end(), [place](const auto& each) { return each.first == place; });

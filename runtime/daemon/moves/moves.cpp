@@ -148,7 +148,7 @@ Result<void> Moves::take_image(Session& session, Move& move) {
 
 Result<void> Moves::order_made_again(Session& session, Move& move) {
   MemoryBook& memory = needs_.tenancies.memory();
-  const DeviceMap map = session.moved.after(move.pairs, session.devices.size());
+  const DeviceMap map = session.moved.after(move.pairs, session.devices);
   const DeviceView before = needs_.devices.in_books(session.moved.homes_in(session.devices));
   const DeviceView after = needs_.devices.in_books(map.homes_in(session.devices));
   if (session.parked) move.outcome.bytes = session.parked->bytes;
@@ -173,7 +173,7 @@ void Moves::commit(Session& session, Move& under_way) {
   move.process_watch.reset();
   WorkerStarter::Successor old = exchange_worker(session, std::move(move.worker));
   session.processor_clock = move.clock;
-  session.moved = session.moved.after(move.pairs, session.devices.size());
+  session.moved = session.moved.after(move.pairs, session.devices);
   session.parked.reset();
   session.moving = false;
   // The new worker begins with a page on which nothing is wanted: before it goes on.

@@ -161,7 +161,7 @@ TEST_F(Migration, ATargetWithoutRoomIsToldAndNothingMoves) {
   const pid_t before = worker("alice");
   const auto held = session("alice")["memory_used"];
   const std::string line = failure({number("alice"), "--device", "1"});
-  EXPECT_NE(line.find("of device 1, and the device has 4 MiB more: "), std::string::npos) << line;
+  EXPECT_NE(line.find("of device 1, and the device has 4.0 MiB more: "), std::string::npos) << line;
   EXPECT_EQ(worker("alice"), before);
   EXPECT_EQ(session("alice")["memory_used"], held);
   EXPECT_EQ(ps()["devices"][1]["memory_used"], 0);

@@ -30,19 +30,19 @@ TEST(DeviceMap, AtFirstEveryDeviceLiesInItsOwnPlace) {
 }
 
 TEST(DeviceMap, MovesAddUp) {
-  const DeviceMap away = DeviceMap().after({{0, 1}}, 3);
+  const DeviceMap away = DeviceMap().after({{0, 1}}, DeviceView::first(3));
   EXPECT_EQ(away.moved(), Pairs({{0, 1}}));
-  const DeviceMap further = away.after({{1, 2}}, 3);
+  const DeviceMap further = away.after({{1, 2}}, DeviceView::first(3));
   EXPECT_EQ(further.moved(), Pairs({{0, 2}, {1, 2}})) << "what lies in one place moves together";
-  EXPECT_EQ(further.after({{2, 0}}, 3).moved(), Pairs({{1, 0}, {2, 0}}));
+  EXPECT_EQ(further.after({{2, 0}}, DeviceView::first(3)).moved(), Pairs({{1, 0}, {2, 0}}));
 }
 
 TEST(DeviceMap, AWayThereAndBackLeavesTheOnlyDeviceWhereItWas) {
   const DeviceView only_first = view_of_three(0b110);
-  const DeviceMap away = DeviceMap().after({{0, 1}}, 3);
+  const DeviceMap away = DeviceMap().after({{0, 1}}, DeviceView::first(3));
   EXPECT_EQ(away.places_in(only_first).shown(), Places({5})) << "a hidden device may be a place";
   EXPECT_EQ(away.visited_in(only_first).shown(), Places({4, 5}));
-  const DeviceMap back = away.after({{1, 0}}, 3);
+  const DeviceMap back = away.after({{1, 0}}, DeviceView::first(3));
   EXPECT_EQ(back.place_of(0), 0U);
   EXPECT_EQ(back.places_in(only_first).shown(), Places({4}));
   EXPECT_EQ(back.visited_in(only_first).shown(), Places({4, 5})) << "it has had turns there";
@@ -67,6 +67,14 @@ TEST(MovesTo, NothingThatLiesElsewhereIsAnErrorThatNamesTheHostsDevice) {
   const auto refused = moves_to(view_of_three(), 0b010, 1);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "has all that it uses on device 5 already");
+}
+
+TEST(DeviceMaps, LeaveHiddenDevicesWhereTheyAre) {
+  DeviceView first_only = DeviceView::first(2);
+  first_only.hide(0b10);
+  const DeviceMap away = DeviceMap().after({{0, 1}}, first_only);
+  EXPECT_EQ(away.moved(), Pairs({{0, 1}}));
+  EXPECT_TRUE(away.after({{1, 0}}, first_only).moved().empty());
 }
 
 }  // namespace

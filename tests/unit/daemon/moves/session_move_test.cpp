@@ -206,7 +206,7 @@ TEST_F(MoveTest, TheNextDaemonKnowsWhereTheDevicesOfASessionLie) {
   const HandedSession& handed = read->sessions.at(0);
   EXPECT_EQ(handed.moved.moved(), DeviceMap::Pairs({{0, 1}}));
   EXPECT_EQ(handed.moved.visited(), 0b10U);
-  EXPECT_EQ(handed.holdings, Bytes({0, 300}));
+  EXPECT_EQ(handed.holdings, Bytes({300, 0}));
 }
 
 }  // namespace
