@@ -69,7 +69,7 @@ TEST(MovesTo, NothingThatLiesElsewhereIsAnErrorThatNamesTheHostsDevice) {
   EXPECT_EQ(refused.error().message, "has all that it uses on device 5 already");
 }
 
-TEST(DeviceMaps, LeaveHiddenDevicesWhereTheyAre) {
+TEST(DeviceMap, LeavesHiddenDevicesWhereTheyAre) {
   DeviceView first_only = DeviceView::first(2);
   first_only.hide(0b10);
   const DeviceMap away = DeviceMap().after({{0, 1}}, first_only);
