@@ -39,7 +39,7 @@ Result<void> Executor::Loop::restore(const RestoredEvents& restored) {
     if (!executor_.events_.attach(event, node)) return Error{"an image with a user event that is no event"};
     restored_nodes_.push_back(node);
   }
-  for (const wire::EventReached& notice : restored.notices) executor_.notices_.post(notice);
+  for (const wire::EventReached& notice : restored.notices) executor_.notices_.keep(notice);
   return {};
 }
 

@@ -20,6 +20,9 @@ class Notices {
 
   void post(const wire::EventReached& notice);
 
+  /// Sends it with the next post() or flush(), not now: the ring is still another worker's.
+  void keep(const wire::EventReached& notice) { backlog_.push_back(notice); }
+
   /// Sends kept notices, as far as there is room. The front end rings the worker when it has made room.
   void flush();
 

@@ -1,5 +1,10 @@
 // A session that moves to another worker computes as if it had stayed.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
 #include <numeric>
+#include <random>
 
 #include "tests/unit/vgpu/opencl/moving_fixture.hpp"
 
@@ -203,6 +208,53 @@ TEST_F(MovingSession, GoesOnWhereItWasIfItCannotGoOnThere) {
   }
   scale(queue, kernel, buffer, 2.0F, kCount);
   EXPECT_EQ(read(buffer, kCount)[0], 4.0F);
+}
+
+/// The image's bytes, as they were or damaged.
+UniqueFd file_with(const std::vector<std::byte>& bytes) {
+  UniqueFd file(::memfd_create("image", MFD_CLOEXEC));
+  EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  return file;
+}
+
+/// Whoever has written an image may be hostile: it is refused, or made again as far as its calls go.
+TEST_F(MovingSession, OfADamagedImageIsRefusedOrMadeAgain) {
+  const ObjectId buffer = make_buffer(numbers());
+  const ObjectId kernel = make_kernel("scale");
+  const EventId go = client.events().acquire();
+  client.send(wire::CreateUserEvent{go});
+  const EventId scaled = client.events().acquire();
+  const EventId waits[] = {go};
+  scale(queue, kernel, buffer, 2.0F, kCount, scaled, waits);
+  scale(queue, kernel, buffer, 3.0F, kCount);
+  client.release_object(kernel);
+  EXPECT_TRUE(client.call(wire::Ping{}));  // all calls before it have been read
+  const auto from = leave_worker();
+  ASSERT_TRUE(from) << from.error().message;
+  std::vector<std::byte> image(from->order.bytes);
+  ASSERT_EQ(::pread(from->file.get(), image.data(), image.size(), 0), static_cast<ssize_t>(image.size()));
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const auto try_image = [&](const std::vector<std::byte>& bytes) {
+    Successor next(segment, turns, settings());
+    (void)next.channel.daemon.send(to_text(session::GoOn{}));
+    const TakeOver damaged{{bytes.size(), {}, {}}, file_with(bytes)};
+    return take_over(damaged, next.channel.worker, segment, session::Api::opencl, next.executor, next.backend);
+  };
+  const auto whole = try_image(image);
+  EXPECT_TRUE(whole) << whole.error().message;
+  for (int i = 0; i < 60; ++i) {
+    std::vector<std::byte> damaged = image;
+    if (random() % 4 == 0) damaged.resize(random() % damaged.size());
+    for (auto flips = random() % 4; flips > 0 && !damaged.empty(); --flips) {
+      damaged[random() % damaged.size()] = static_cast<std::byte>(random());
+    }
+    const auto made = try_image(damaged);
+    EXPECT_TRUE(made || !made.error().message.empty());
+  }
+  leaves.back()->go_on();
+  EXPECT_TRUE(client.call(wire::Ping{}));
 }
 
 }  // namespace
