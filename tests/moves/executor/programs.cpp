@@ -10,6 +10,9 @@ template <class... Ts>
 struct Overloaded : Ts... {
   using Ts::operator()...;
 };
+/// Clang 14 does not find it by itself.
+template <class... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
 
 cl_program from_source(cl_context context, const std::string& source) {
   cl_int error = CL_SUCCESS;
