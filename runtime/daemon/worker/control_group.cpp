@@ -103,6 +103,13 @@ std::optional<fs::path> find_folder() {
   return trial->remove() && works ? folder : std::nullopt;
 }
 
+/// Whether no ControlGroup has the folder, in this process or another. One that has it removes it by its path,
+/// whatever is there by then, although nothing may be left in it.
+bool is_nobodys(const fs::path& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
 /// Makes the folder of a group that is nobody's yet. A group that an earlier daemon with this number has left
 /// goes first.
 Result<fs::path> make_folder(const fs::path& folder, std::uint32_t session) {
@@ -111,7 +118,7 @@ Result<fs::path> make_folder(const fs::path& folder, std::uint32_t session) {
     path = folder / group_name(::getpid(), session, nth);
     if (::mkdir(path.c_str(), 0755) == 0) return path;
     if (errno != EEXIST) break;
-    if (is_gone(path) && ::mkdir(path.c_str(), 0755) == 0) return path;
+    if (is_nobodys(path) && is_gone(path) && ::mkdir(path.c_str(), 0755) == 0) return path;
     errno = EEXIST;
   }
   return system_error("cannot make the control group " + path.string());

@@ -180,6 +180,22 @@ TEST_F(WorkersDescendants, TellOfAnAbortWhereItsSignalIsIgnored) {
   EXPECT_EQ(worker->reap(), "was killed by signal 6 (Aborted)");
 }
 
+/// A session that moves again soon after a move: the group of its last worker but one is empty, and goes soon.
+TEST(ControlGroup, OfASessionIsNotThatOfAnEarlierWorkerWhichIsStillToBeRemoved) {
+  if (!control_group_folder()) GTEST_SKIP() << "this daemon may not make any";
+  auto earlier = ControlGroup::make(*control_group_folder(), kSession);
+  auto later = ControlGroup::make(*control_group_folder(), kSession);
+  ASSERT_TRUE(earlier && later);
+  EXPECT_NE(earlier->path(), later->path());
+  EXPECT_TRUE(earlier->remove());
+  EXPECT_TRUE(fs::exists(later->path()));
+  auto again = ControlGroup::make(*control_group_folder(), kSession);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(later->remove());
+  EXPECT_TRUE(fs::exists(again->path()));
+  EXPECT_TRUE(again->remove());
+}
+
 TEST(ControlGroup, OfADaemonThatDiedIsClearedAndOfOneThatLivesIsNot) {
   if (!control_group_folder()) GTEST_SKIP() << "this daemon may not make any";
   auto lives = ControlGroup::make(*control_group_folder(), kSession);
