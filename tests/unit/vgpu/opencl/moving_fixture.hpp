@@ -51,6 +51,8 @@ class MovingSession : public OpenClTest {
       if (successor->thread.joinable() && successor == successors.back()) successor->thread.join();
     }
     for (auto& leave : leaves) leave->go_on();
+    loop.join();  // it is in one of them
+    loop = std::thread([] {});
     for (auto& successor : successors) {
       if (successor->thread.joinable()) successor->thread.join();
     }
