@@ -55,15 +55,15 @@ class MemoryBook {
 
   // -- sessions that move
 
-  /// What is charged twice while a session moves. All of it is given back, one part or the other, once
-  /// nothing of the worker that has held it is left on the devices.
+  /// The bytes that are charged twice while a session moves. One part or the other is given back, all of it,
+  /// once nothing of the worker that has held it is left on the devices.
   struct Move {
     std::vector<std::uint64_t> holdings;  // by its program's devices
     std::vector<std::uint64_t> left;      // by device: bytes to give back when the move is done
     std::vector<std::uint64_t> entered;   // by device: bytes to give back when it has failed
   };
-  /// Charges what the session holds on each of its program's devices where these lie `after` the move, if that
-  /// is another device than `before`, or nothing: an Error says how much is missing where.
+  /// Charges what the session holds on each of its program's devices where these lie `after` the move, if
+  /// that is another device than `before`, or nothing: an Error says how much is missing where.
   Result<Move> begin_move(SessionId session, const DeviceView& before, const DeviceView& after);
   /// Charges what the session is to hold again, by its program's devices, or nothing: an Error as above.
   Result<Move> begin_return(SessionId session, const DeviceView& devices,

@@ -57,7 +57,7 @@ struct HandedTenant {
   std::vector<Holding> holdings{};  // of devices that are oversold
 };
 
-/// What is left of a parked session; as in ParkedSession.
+/// A parked session, as in ParkedSession.
 struct HandedPark {
   int image = -1;
   std::uint64_t bytes = 0;

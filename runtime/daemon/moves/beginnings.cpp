@@ -74,7 +74,7 @@ Result<DeviceMap::Pairs> Moves::pairs_for(const Session& session, std::uint32_t 
   std::uint64_t used = 0;
   for (std::size_t i = 0; i < session.devices.size(); ++i) {
     if (used_ns[i] > 0) used |= std::uint64_t{1} << i;
-    // What is held on a device of the program's lies where the device does.
+    // Memory that is held on a device of the program's lies where the device does.
     const auto place = session.moved.place_of(static_cast<std::uint32_t>(i));
     if (i < holdings.size() && holdings[i] > 0) used |= std::uint64_t{1} << place;
   }

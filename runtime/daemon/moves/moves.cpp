@@ -141,7 +141,7 @@ Result<void> Moves::take_image(Session& session, Move& move) {
   // A file that got shorter would end the new worker while it reads.
   if (::fcntl(move.image.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     return system_error("cannot seal its worker's image");
-  // What the worker has asked for before it came to rest counts.
+  // Memory that the worker has asked for before it came to rest counts.
   if (!hooks_.answer_ledger(session)) return Error{"the session ends"};
   return {};
 }

@@ -40,7 +40,7 @@
 
 namespace fairgv::daemon {
 
-/// What has come of a move. Devices are the host's.
+/// The outcome of a move. Devices are the host's.
 struct MoveOutcome {
   SessionId session{};
   std::vector<std::uint32_t> from{};  // devices where it could run
@@ -71,7 +71,7 @@ class Moves {
     UserLog& log;
     const Sessions& sessions;
   };
-  /// What the owner of the sessions does.
+  /// The part of a move that is the owner's of the sessions.
   struct Hooks {
     /// Answers everything that the worker has asked about memory so far. False: the session ends.
     std::function<bool(Session&)> answer_ledger;
