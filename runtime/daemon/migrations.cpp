@@ -65,7 +65,8 @@ Result<std::deque<SessionId>> Migrations::sessions_of(const control::ControlRequ
     list.push_back(session->id);
     return list;
   }
-  FAIRGV_TRY(tenant, tenants_.find_to(deed_verb(request.command), request.tenant, by.owner, by.administrator));
+  FAIRGV_TRY(tenant,
+             tenants_.find_to(deed_verb(request.command), request.tenant, by.owner, by.administrator));
   for (const auto& [id, session] : sessions_.all()) {
     if (session->tenant == tenant->id && runs(session.get())) list.push_back(id);
   }

@@ -79,7 +79,8 @@ struct alignas(64) DeviceTurn {
   std::atomic<std::uint32_t> waits_for{0};
 
   // Statistics, on a line of their own: the worker counts in its own memory and writes them here, relaxed; it
-  // reads them only as it begins, when another worker may have counted before it. The daemon believes them within bounds only (daemon/books/work_counters.hpp).
+  // reads them only as it begins, when another worker may have counted before it. The daemon believes them
+  // within bounds only (daemon/books/work_counters.hpp).
   alignas(64) std::atomic<std::uint64_t> commands{0};  // that ended on the device
   std::atomic<std::uint64_t> launches{0};              // kernel launches among them
   std::atomic<std::uint64_t> syncs{0};                 // synchronisations made for accounting

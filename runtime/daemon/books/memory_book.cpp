@@ -133,8 +133,8 @@ void MemoryBook::note_grant(SessionId session, std::uint64_t workers, std::uint6
   }
 }
 
-/// Bytes that the worker was not granted on one of its devices were granted on another that is the same to the
-/// books: the ledger has looked.
+/// Bytes that the worker was not granted on one of its devices were granted on another that is the same to
+/// the books: the ledger has looked.
 void MemoryBook::let_go(SessionId session, const DeviceView& devices, std::uint64_t workers,
                         std::uint64_t bytes) {
   const auto found = holders_.find(session);

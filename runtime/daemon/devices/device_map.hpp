@@ -29,8 +29,8 @@ class DeviceMap {
   /// Places, a bit each, where a device from elsewhere lies or has lain.
   std::uint64_t visited() const { return visited_; }
 
-  /// The same after everything in the first place of each pair has gone to the second. Devices that are hidden
-  /// from the program have nothing there.
+  /// The same after everything in the first place of each pair has gone to the second. Devices that are
+  /// hidden from the program have nothing there.
   DeviceMap after(const Pairs& moves, const DeviceView& programs) const;
 
   /// The view, in which all places are hidden but those where a device lies that the program may use.

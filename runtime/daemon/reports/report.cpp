@@ -123,7 +123,9 @@ std::vector<Report::Session> session_reports(const Sources& from, TenantId tenan
                     session->devices.shown(),
                     session->passed_over,
                     session->worker.is_program(),
-                    session->moving, session->parked.has_value(), moved_devices(*session)});
+                    session->moving,
+                    session->parked.has_value(),
+                    moved_devices(*session)});
   }
   return list;
 }

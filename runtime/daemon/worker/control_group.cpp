@@ -103,8 +103,8 @@ std::optional<fs::path> find_folder() {
   return trial->remove() && works ? folder : std::nullopt;
 }
 
-/// Whether no ControlGroup has the folder, in this process or another. One that has it removes it by its path,
-/// whatever is there by then, although nothing may be left in it.
+/// Whether no ControlGroup has the folder, in this process or another. One that has it removes it by its
+/// path, whatever is there by then, although nothing may be left in it.
 bool is_nobodys(const fs::path& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;

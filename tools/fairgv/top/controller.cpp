@@ -78,11 +78,11 @@ void Controller::remake_details() {
   for (const auto& tenant : its.tenants) {
     screen_.details.push_back(fmt::format("sessions of {}, user {}:", tenant.tenant, tenant.uid));
     for (const auto& session : tenant.sessions) {
-      screen_.details.push_back(fmt::format(
-          "  session {}, pid {}, worker {}: {}{}{}{}{}{}, {}", session.session, session.pid, session.worker_pid,
-          session.state, session.compiles ? ", compiling" : "", session.interactive ? ", interactive" : "",
-          session.moving ? ", moving" : "", session.parked ? ", parked" : "", pause_text(tenant, session),
-          session.program));
+      screen_.details.push_back(
+          fmt::format("  session {}, pid {}, worker {}: {}{}{}{}{}{}, {}", session.session, session.pid,
+                      session.worker_pid, session.state, session.compiles ? ", compiling" : "",
+                      session.interactive ? ", interactive" : "", session.moving ? ", moving" : "",
+                      session.parked ? ", parked" : "", pause_text(tenant, session), session.program));
     }
   }
   for (std::string& line : long_command_lines(its)) screen_.details.push_back("  " + std::move(line));

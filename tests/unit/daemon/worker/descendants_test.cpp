@@ -180,7 +180,8 @@ TEST_F(WorkersDescendants, TellOfAnAbortWhereItsSignalIsIgnored) {
   EXPECT_EQ(worker->reap(), "was killed by signal 6 (Aborted)");
 }
 
-/// A session that moves again soon after a move: the group of its last worker but one is empty, and goes soon.
+/// A session that moves again soon after a move: the group of its last worker but one is empty, and goes
+/// soon.
 TEST(ControlGroup, OfASessionIsNotThatOfAnEarlierWorkerWhichIsStillToBeRemoved) {
   if (!control_group_folder()) GTEST_SKIP() << "this daemon may not make any";
   auto earlier = ControlGroup::make(*control_group_folder(), kSession);

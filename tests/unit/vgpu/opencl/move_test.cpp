@@ -240,7 +240,8 @@ TEST_F(MovingSession, OfADamagedImageIsRefusedOrMadeAgain) {
     Successor next(segment, turns, settings());
     (void)next.channel.daemon.send(to_text(session::GoOn{}));
     const TakeOver damaged{{bytes.size(), {}, {}}, file_with(bytes)};
-    return take_over(damaged, next.channel.worker, segment, session::Api::opencl, next.executor, next.backend);
+    return take_over(damaged, next.channel.worker, segment, session::Api::opencl, next.executor,
+                     next.backend);
   };
   const auto whole = try_image(image);
   EXPECT_TRUE(whole) << whole.error().message;
