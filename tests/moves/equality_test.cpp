@@ -67,7 +67,7 @@ struct RandomPrograms : System {
             std::to_string(stretch.count())};
   }
 
-  /// What the program prints.
+  /// The lines that the program prints.
   static Lines lines_of(const harness::CommandLine& command) {
     const auto finished = harness::run(command);
     EXPECT_TRUE(finished);
@@ -121,7 +121,7 @@ struct MovedPrograms : RandomPrograms {
     for (std::string& line : child.read_lines()) printed.push_back(std::move(line));
   }
 
-  /// What the program prints while its session is moved.
+  /// The lines that the program prints while its session is moved.
   Lines lines_of_moved(std::uint64_t seed, const std::string& slice) {
     moves_ = 0;
     device_ = 0;

@@ -34,7 +34,7 @@
 
 namespace fairgv::daemon {
 
-/// What is left of a session while it is parked: no worker serves it, and it holds no device memory.
+/// A session while it is parked: no worker serves it, and it holds no device memory.
 struct ParkedSession {
   UniqueFd image{};  // what its worker has written down
   std::uint64_t bytes = 0;

@@ -13,7 +13,7 @@ void gather(std::vector<Release>& all, Kind kind, const std::vector<T>& models) 
     if (models[i].held) all.push_back({kind, static_cast<Number>(i)});
 }
 
-/// What the host may read of all memory.
+/// The memory that the host may read.
 void read_everything(World& world) {
   for (std::size_t i = 0; i < world.memories.size(); ++i) {
     const Memory& memory = world.memories[i];

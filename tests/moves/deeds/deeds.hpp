@@ -1,5 +1,5 @@
-// What a random program may do next. Each deed adds steps to the plan, or none if the program has not got
-// what the deed needs.
+// The deeds that a random program may do next. Each adds steps to the plan, or none if the program has not
+// got what the deed needs.
 #pragma once
 
 #include "tests/moves/plan/world.hpp"

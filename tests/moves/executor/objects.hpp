@@ -40,7 +40,7 @@ struct ImageDescription {
   std::size_t pixel = 0;
 };
 
-/// What a mapping shows.
+/// The memory that a mapping shows.
 struct Mapping {
   cl_mem memory = nullptr;  // null: shared virtual memory
   std::uint8_t* start = nullptr;

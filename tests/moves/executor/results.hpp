@@ -1,4 +1,4 @@
-// What a random program has found out: hashed in the order of its plan, printed at each check.
+// The results of a random program: hashed in the order of its plan, printed at each check.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ struct Devices {
 /// `count` devices of the first platform from the one with this index on. Throws Unexpected without them.
 Devices find_devices(std::size_t first, std::size_t count);
 
-/// What all of them can do.
+/// The capabilities that all of them have.
 Capabilities capabilities_of(const Devices& devices);
 
 struct Manner {

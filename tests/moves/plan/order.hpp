@@ -11,7 +11,7 @@ namespace fairgv::moves {
 
 class Order {
  public:
-  /// What a command waits for beside its wait list and the promises of its queue.
+  /// The earlier commands that a command waits for, beside its wait list and the promises of its queue.
   enum class Scope { kCommand, kMarker, kBarrier };
 
   Number add_queue(bool out_of_order);

@@ -12,7 +12,7 @@
 
 namespace fairgv::moves {
 
-/// What a plan may use.
+/// The capabilities that a plan may use.
 struct Capabilities {
   std::size_t devices = 1;
   bool images = false;
@@ -87,7 +87,7 @@ struct CloneKernel {
   Number kernel = kNone, from = kNone;
 };
 
-/// What objects are told apart by; events have the numbers of their commands.
+/// The kinds of objects, each with numbers of its own; events have the numbers of their commands.
 enum class Kind { kContext, kQueue, kMemory, kSampler, kProgram, kKernel, kEvent, kRecording };
 struct Retain {
   Kind kind;
@@ -178,7 +178,7 @@ struct TouchMapping {
   bool reads = false, writes = false;
   std::uint64_t seed = 0;
 };
-/// What the queries of an object answer.
+/// Asks all that an object answers.
 struct LookAtObject {
   Kind kind;
   Number number = kNone;
