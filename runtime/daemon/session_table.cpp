@@ -179,7 +179,8 @@ void SessionTable::on_worker_text(Session& session, const std::string& text) {
   const auto* const failed = std::get_if<session::WorkerFailed>(&message.value());
   const auto* const command = std::get_if<session::LongCommand>(&message.value());
   const auto* const journal = std::get_if<session::JournalShown>(&message.value());
-  const bool of_move = std::holds_alternative<session::ImageWritten>(message.value()) ||
+  const bool of_move = std::holds_alternative<session::CopiedAhead>(message.value()) ||
+                       std::holds_alternative<session::ImageWritten>(message.value()) ||
                        std::holds_alternative<session::CannotMove>(message.value());
   const bool starting = session.stage == Session::Stage::starting;
   if (starting && ready != nullptr) {

@@ -100,6 +100,9 @@ class alignas(64) RingProducer {
     consumed_ = produced_ - far <= memory.slot_count ? far : produced_ - memory.slot_count;
   }
 
+  /// Another has written since this was made: continues where the index stands now.
+  void take_over() { *this = RingProducer(memory_); }
+
   /// Room for a payload of `payload_bytes`, contiguous and 16 bytes past a 64-byte boundary, or null when the
   /// ring is too full now (or the payload is longer than max_payload(): then waiting does not help). Nothing
   /// is visible to the consumer before publish(); reserving again forgets the earlier reservation.

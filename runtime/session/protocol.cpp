@@ -294,6 +294,11 @@ Result<WorkerMessage> parse_worker_message(std::string_view text) {
     if (!fields.ok()) return fields.error();
     return Message(shown);
   }
+  if (kind == "copied ahead") {
+    const CopiedAhead copied{fields.integer("number"), fields.integer("bytes"), fields.integer("left")};
+    if (!fields.ok()) return fields.error();
+    return Message(copied);
+  }
   if (kind == "image") {
     const ImageWritten written{fields.integer("bytes")};
     if (!fields.ok()) return fields.error();
@@ -304,10 +309,12 @@ Result<WorkerMessage> parse_worker_message(std::string_view text) {
     if (!fields.ok()) return fields.error();
     return Message(std::move(refusal));
   }
+  if (kind == "made ahead") return Message(MadeAhead{});
   if (kind == "made again") return Message(MadeAgain{});
   if (fields.ok() && kind != "ready") {
     fields.fail(
-        "is none of 'ready', 'failed', 'long command', 'journal', 'image', 'cannot move' and 'made again'");
+        "is none of 'ready', 'failed', 'long command', 'journal', 'copied ahead', 'image', 'cannot move', "
+        "'made ahead' and 'made again'");
   }
   WorkerReady ready;
   for (json& element : fields.list("devices", kMaxDevices)) {

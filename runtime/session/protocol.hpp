@@ -233,8 +233,8 @@ Result<std::variant<Welcome, Refused>> parse_hello_answer(std::string_view text)
 Result<std::variant<DirectEnds, Welcome, Refused>> parse_direct_answer(std::string_view text);
 Result<DriverSays> parse_driver_says(std::string_view text);
 Result<Hear> parse_hear(std::string_view text);
-using WorkerMessage =
-    std::variant<WorkerReady, WorkerFailed, LongCommand, JournalShown, ImageWritten, CannotMove, MadeAgain>;
+using WorkerMessage = std::variant<WorkerReady, WorkerFailed, LongCommand, JournalShown, CopiedAhead,
+                                   ImageWritten, CannotMove, MadeAhead, MadeAgain>;
 Result<WorkerMessage> parse_worker_message(std::string_view text);
 
 }  // namespace fairgv::session

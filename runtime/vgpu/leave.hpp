@@ -1,14 +1,16 @@
-// The worker's part while its session moves away: it comes to rest, writes the session's image, and waits
-// until the daemon ends it or has it go on.
+// The worker's part while its session moves away: it copies ahead while it serves, comes to rest, writes the
+// session's image, and waits until the daemon ends it or has it go on.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 
 #include "runtime/base/handle.hpp"
 #include "runtime/base/socket.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/vgpu/backend/dispatch.hpp"
+#include "runtime/vgpu/move/copies_ahead.hpp"
 #include "runtime/vgpu/worker.hpp"
 
 namespace fairgv::vgpu {
@@ -17,14 +19,16 @@ class Leave {
  public:
   /// All outlive it.
   Leave(const Socket& daemon, Worker& worker, CallHandler& calls, session::Api api)
-      : daemon_(daemon), worker_(worker), calls_(calls), api_(api) {}
+      : daemon_(daemon), worker_(worker), calls_(calls), api_(api), ahead_(calls, api) {}
 
   /// The daemon's orders, in the order in which they come; one thread's.
+  void copy_ahead(std::uint64_t number, UniqueFd file);
   void write_image(UniqueFd file);
   void go_on();
 
  private:
   /// Between two calls, on the thread that has the helm.
+  void copy(std::uint64_t number, UniqueFd file);
   void leave(int file);
   Result<std::uint64_t> written(int file);
   bool goes_on() const;
@@ -33,6 +37,8 @@ class Leave {
   Worker& worker_;
   CallHandler& calls_;
   const session::Api api_;
+
+  CopiesAhead ahead_;  // between two calls
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable told_;

@@ -108,10 +108,8 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
                                .access = access});
   std::uint64_t next_number = 1;
   if (from) {
-    for (std::uint32_t device = 0; device < std::min(from->order.granted.size(), ready.devices.size());
-         ++device)
-      memory.inherit(device, from->order.granted[device]);
-    const auto next = take_over(*from, daemon, segment.value(), options.api, executor, *calls);
+    const auto next = take_over(std::move(*from), daemon, segment.value(), options.api, executor, *calls,
+                                ledger ? &memory : nullptr);
     // As at the end: drivers have threads of their own.
     if (!next) give_up_take_over(daemon, next.error());
     next_number = next.value();

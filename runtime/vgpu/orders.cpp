@@ -30,7 +30,7 @@ std::uint64_t write_all(int file, const std::string& text) {
 /// The daemon has one such question open at a time, and gives it up if there is no answer.
 void show_journal(const Socket& daemon, Worker& worker, CallHandler& calls, UniqueFd to) {
   const auto file = std::make_shared<const UniqueFd>(std::move(to));
-  (void)worker.run_between_calls([&daemon, &calls, file] {
+  worker.run_between_calls([&daemon, &calls, file] {
     const std::uint64_t bytes = write_all(file->get(), to_text(shown(calls.journal())));
     (void)daemon.offer(to_text(session::JournalShown{bytes}));
   });
@@ -49,6 +49,8 @@ void obey(const Socket& daemon, Worker& worker, CallHandler& calls, session::Api
     UniqueFd file = std::move(order.fds.front());
     if (std::holds_alternative<session::ShowJournal>(told.value()))
       return show_journal(daemon, worker, calls, std::move(file));
+    if (const auto* const copy = std::get_if<session::CopyAhead>(&told.value()))
+      return leave->copy_ahead(copy->number, std::move(file));
     if (std::holds_alternative<session::WriteImage>(told.value())) leave->write_image(std::move(file));
   });
 }

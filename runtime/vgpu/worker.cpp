@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cstring>
-#include <memory>
 #include <utility>
 
 namespace fairgv::vgpu {
@@ -27,7 +26,7 @@ Result<void> Worker::run() {
   Helm::Held held = take_helm();
   while (!segment_.closed()) {
     to_loop_ = false;
-    if (run_task() && segment_.closed()) break;
+    if (run_tasks() && segment_.closed()) break;
     saturated_ = loop_->saturated();
     if (!saturated_ && !broken_) {
       if (auto read = read_calls(); !read) broken_ = read.error();
@@ -46,21 +45,25 @@ Result<void> Worker::run() {
   return {};  // with the helm: no other thread stands in any more
 }
 
-bool Worker::run_between_calls(std::function<void()> task) {
-  auto owned = std::make_unique<std::function<void()>>(std::move(task));
-  std::function<void()>* none = nullptr;
-  if (!task_.compare_exchange_strong(none, owned.get(), std::memory_order_release, std::memory_order_relaxed))
-    return false;
-  (void)owned.release();
+void Worker::run_between_calls(std::function<void()> task) {
+  {
+    const std::lock_guard lock(tasks_mutex_);
+    tasks_.push_back(std::move(task));
+    has_tasks_.store(true, std::memory_order_relaxed);
+  }
   ring::ring(segment_.header().worker_bell);
-  return true;
 }
 
 /// Whether there was one: it may have taken long.
-bool Worker::run_task() {
-  if (task_.load(std::memory_order_relaxed) == nullptr) return false;
-  const std::unique_ptr<std::function<void()>> task(task_.exchange(nullptr, std::memory_order_acquire));
-  (*task)();
+bool Worker::run_tasks() {
+  if (!has_tasks_.load(std::memory_order_relaxed)) return false;
+  std::vector<std::function<void()>> tasks;
+  {
+    const std::lock_guard lock(tasks_mutex_);
+    tasks.swap(tasks_);
+    has_tasks_.store(false, std::memory_order_relaxed);
+  }
+  for (const auto& task : tasks) task();
   return true;
 }
 
@@ -202,7 +205,7 @@ bool Worker::deadline_passed() const {
 
 bool Worker::ready() const {
   return (!saturated_ && requests_.has_record()) || loop_->needs_pump() || segment_.closed() || broken_ ||
-         to_loop_ || task_.load(std::memory_order_relaxed) != nullptr;
+         to_loop_ || has_tasks_.load(std::memory_order_relaxed);
 }
 
 Helm::Held Worker::wait(Helm::Held held) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,15 +35,14 @@ class Worker final : public StandIn {
  public:
   /// All three outlive the worker.
   Worker(ring::Segment& segment, Executor& executor, CallHandler& calls, Processors commands_run_on);
-  ~Worker() { delete task_.load(std::memory_order_acquire); }
 
   /// Serves the session until it is closed. An Error if the front end broke the protocol: the session is then
   /// closed from this side.
   Result<void> run();
 
-  /// Has the task run between two calls, with the helm, as soon as the thread that has it gets there; false:
-  /// an earlier one still waits. Any thread.
-  bool run_between_calls(std::function<void()> task);
+  /// Has the task run between two calls, with the helm and behind earlier ones, as soon as the thread that
+  /// has it gets there. Any thread.
+  void run_between_calls(std::function<void()> task);
 
   // ---- a move of the session (move/)
 
@@ -51,7 +51,7 @@ class Worker final : public StandIn {
   bool come_to_rest(const std::function<bool()>& others_rest, const std::function<bool()>& given_up);
   /// The same task's: commands are issued as ever. Also if they were.
   void end_rest();
-  const Executor::Loop& loop() const { return *loop_; }
+  Executor::Loop& loop() { return *loop_; }
   /// Of the next call that is read: among all of the session, from 1 on.
   std::uint64_t next_number() const { return next_number_; }
   /// Before run(): another worker has read the calls before it.
@@ -75,7 +75,7 @@ class Worker final : public StandIn {
   enum class Reads { every_call, brief_calls };
   Result<void> read_calls(Reads which = Reads::every_call);
   void serve_briefly();
-  bool run_task();
+  bool run_tasks();
   bool next_is_brief();
   Result<void> handle(const ring::RecordHeader& header, std::span<const std::byte> payload);
   Result<void> handle_indirect(const ring::RecordHeader& header);
@@ -108,10 +108,11 @@ class Worker final : public StandIn {
   std::uint64_t next_number_ = 1;
   std::optional<Error> broken_;  // the front end's breach of the protocol
   bool saturated_ = false;       // no calls are read
-  /// Owned, or null. Stored with release by run_between_calls(), taken with acquire by run_task().
-  std::atomic<std::function<void()>*> task_{nullptr};
-  bool to_loop_ = false;  // the loop thread has to look after the device, or read
-  int frees_due_ = 0;     // not zero: something may have ended; grows while there is no time
+  std::mutex tasks_mutex_;       // guards what follows
+  std::vector<std::function<void()>> tasks_;
+  std::atomic<bool> has_tasks_{false};  // relaxed: a hint
+  bool to_loop_ = false;                // the loop thread has to look after the device, or read
+  int frees_due_ = 0;                   // not zero: something may have ended; grows while there is no time
   std::vector<std::uint64_t> scratch_;
 };
 

@@ -156,8 +156,8 @@ void MemoryBook::let_go(SessionId session, const DeviceView& devices, std::uint6
 
 // -- sessions that move
 
-Result<MemoryBook::Move> MemoryBook::begin_move(SessionId session, const DeviceView& before,
-                                                const DeviceView& after) {
+MemoryBook::Move MemoryBook::move_of(SessionId session, const DeviceView& before,
+                                     const DeviceView& after) const {
   Move move{holdings(session), std::vector<std::uint64_t>(ledger_.devices()),
             std::vector<std::uint64_t>(ledger_.devices())};
   move.holdings.resize(before.size());
@@ -166,7 +166,27 @@ Result<MemoryBook::Move> MemoryBook::begin_move(SessionId session, const DeviceV
     move.left[before.host(i)] += move.holdings[i];
     move.entered[after.host(i)] += move.holdings[i];
   }
-  return enter(session, std::move(move));
+  return move;
+}
+
+Result<MemoryBook::Move> MemoryBook::begin_move(SessionId session, const DeviceView& before,
+                                                const DeviceView& after) {
+  return enter(session, move_of(session, before, after));
+}
+
+Result<void> MemoryBook::go_on(SessionId session, Move& move, const DeviceView& before,
+                               const DeviceView& after) {
+  Move now = move_of(session, before, after);
+  Move added = now;
+  std::vector<std::uint64_t> fewer(now.entered.size());
+  for (std::size_t i = 0; i < now.entered.size(); ++i) {
+    added.entered[i] -= std::min(now.entered[i], move.entered[i]);
+    fewer[i] = move.entered[i] - std::min(now.entered[i], move.entered[i]);
+  }
+  FAIRGV_TRY(charged, enter(session, std::move(added)));
+  give_back(session, fewer);
+  move = std::move(now);
+  return {};
 }
 
 Result<MemoryBook::Move> MemoryBook::begin_return(SessionId session, const DeviceView& devices,

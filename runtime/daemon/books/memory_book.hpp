@@ -65,6 +65,9 @@ class MemoryBook {
   /// Charges what the session holds on each of its program's devices where these lie `after` the move, if
   /// that is another device than `before`, or nothing: an Error says how much is missing where.
   Result<Move> begin_move(SessionId session, const DeviceView& before, const DeviceView& after);
+  /// The same again while the move is under way: charges only what has been added since, and gives back what
+  /// is less. After an Error the charge is as before.
+  Result<void> go_on(SessionId session, Move& move, const DeviceView& before, const DeviceView& after);
   /// Charges what the session is to hold again, by its program's devices, or nothing: an Error as above.
   Result<Move> begin_return(SessionId session, const DeviceView& devices,
                             const std::vector<std::uint64_t>& holdings);
@@ -99,6 +102,7 @@ class MemoryBook {
   void report_reserves(std::uint32_t device);
   std::optional<memquota::Refusal> charge(SessionId session, const std::vector<std::uint64_t>& sets,
                                           std::uint64_t bytes);
+  Move move_of(SessionId session, const DeviceView& before, const DeviceView& after) const;
   Result<Move> enter(SessionId session, Move move);
   void note_grant(SessionId session, std::uint64_t workers, std::uint64_t bytes);
   void let_go(SessionId session, const DeviceView& devices, std::uint64_t workers, std::uint64_t bytes);

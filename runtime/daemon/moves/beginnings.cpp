@@ -45,7 +45,7 @@ Result<void> Moves::begin(Session& session, std::optional<std::uint32_t> to, Don
 Result<void> Moves::begin_with_worker(Session& session, DeviceMap::Pairs pairs, Done done) {
   FAIRGV_TRY(worker, needs_.starter.start_successor(session));
   const MoveSteps::Patience patience{WorkerStarter::kPatience, needs_.config.session.move_patience,
-                                     kMakingPatience};
+                                     needs_.config.session.move_patience, kMakingPatience};
   const ProcessorClock clock(worker->process.pid());
   Move& move = add(
       session, {.steps = MoveSteps(patience, std::chrono::steady_clock::now(), session.parked.has_value()),
@@ -98,11 +98,12 @@ Result<void> Moves::park(Session& session, const control::Pause& by, Done done) 
   if (session.parked) return Error{name_of_session(session) + " is parked already"};
   const auto patience = needs_.config.session.move_patience;
   Move& move =
-      add(session, {.steps = MoveSteps({patience, patience, patience}, std::chrono::steady_clock::now()),
-                    .worker = {},
-                    .done = std::move(done),
-                    .outcome = {.session = session.id, .from = homes_of(session)},
-                    .parks = by});
+      add(session,
+          {.steps = MoveSteps({patience, patience, patience, patience}, std::chrono::steady_clock::now()),
+           .worker = {},
+           .done = std::move(done),
+           .outcome = {.session = session.id, .from = homes_of(session)},
+           .parks = by});
   auto ordered = order_image(session, move);
   if (ordered) return {};
   move.done = [](const MoveOutcome&) {};

@@ -83,13 +83,20 @@ Result<void> Moves::check_ready(const Session& session, const session::WorkerMes
 }
 
 bool Moves::hear(Session& session, const session::WorkerMessage& message) {
+  using Step = MoveSteps::Step;
   const auto found = under_way_.find(session.id);
-  const bool asked = found != under_way_.end() && found->second.steps.step() == MoveSteps::Step::writing;
+  const Step step = found == under_way_.end() ? Step::opening : found->second.steps.step();
+  const auto* const copied = std::get_if<session::CopiedAhead>(&message);
+  const bool asked = step == Step::writing || step == Step::copying;
+  // A copy ahead that nobody waits for any more.
+  if (!asked && copied != nullptr) return true;
   if (!asked) return owing_.erase(session.id) > 0;
   Move& move = found->second;
+  const auto due = move.steps.hear_old(message);
+  if (due && copied != nullptr && due.value() != MoveSteps::Due::nothing) move.image_bytes = copied->bytes;
   const auto* const image = std::get_if<session::ImageWritten>(&message);
-  if (image != nullptr) move.outcome.bytes = image->bytes;
-  go_on(session, move, move.steps.hear_old(message));
+  if (image != nullptr) move.image_bytes = image->bytes;
+  go_on(session, move, due);
   return true;
 }
 
@@ -112,56 +119,98 @@ void Moves::on_end(SessionId id) {
 // -- the steps
 
 void Moves::go_on(Session& session, Move& move, const Result<MoveSteps::Due>& due) {
+  using Due = MoveSteps::Due;
+  if (due && due.value() == Due::commit) return commit(session, move);
   Result<void> done = due ? Result<void>() : Result<void>(due.error());
-  if (due && due.value() == MoveSteps::Due::commit) return commit(session, move);
-  if (due && due.value() == MoveSteps::Due::write_image) done = order_image(session, move);
-  if (due && due.value() == MoveSteps::Due::make_again) {
-    if (!session.parked) done = take_image(session, move);
-    if (done && move.parks) return keep_image(session, move);
-    if (done) done = order_made_again(session, move);
+  switch (due ? due.value() : Due::nothing) {
+    case Due::copy_ahead:
+      done = order_copy(session, move);
+      break;
+    case Due::write_image:
+      done = order_image(session, move);
+      break;
+    case Due::make_ahead:
+    case Due::make_again:
+      if (!session.parked) done = take_image(session, move);
+      if (done && move.parks) return keep_image(session, move);
+      if (done) done = order_made(session, move, due.value() == Due::make_ahead);
+      break;
+    case Due::commit:
+    case Due::nothing:
+      break;
   }
   // A worker that asks for what no worker asks for has ended the session.
   if (!done && under_way_.contains(session.id)) fail(session, done.error().message);
 }
 
-Result<void> Moves::order_image(Session& session, Move& move) {
+/// Contents are copied in the session's turns: a session that gets none has nothing copied ahead.
+Result<void> Moves::order_copy(Session& session, Move& move) {
+  const Tenant* const tenant = needs_.tenancies.registry().find(session.tenant);
+  if (session.paused || (tenant != nullptr && tenant->paused)) return order_image(session, move);
+  FAIRGV_CHECK(make_image_file(move));
+  const std::uint64_t number = ++copies_ordered_;
+  if (!session.channel.send(to_text(session::CopyAhead{number}), {move.image.get()}))
+    return Error{"its worker does not listen"};
+  move.steps.begin_copying(number, Clock::now());
+  return {};
+}
+
+Result<void> Moves::make_image_file(Move& move) {
   move.image.reset(::memfd_create("fairgv-image", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!move.image) return system_error("cannot make a memory file for its image");
+  return {};
+}
+
+Result<void> Moves::order_image(Session& session, Move& move) {
+  FAIRGV_CHECK(make_image_file(move));
   if (!session.channel.send(to_text(session::WriteImage{}), {move.image.get()}))
     return Error{"its worker does not listen"};
   move.steps.begin_writing(Clock::now());
   return {};
 }
 
-/// The old worker has come to rest and says that its image is complete.
+/// The old worker says that its image is complete.
 Result<void> Moves::take_image(Session& session, Move& move) {
   struct stat file {};
-  if (::fstat(move.image.get(), &file) != 0 || static_cast<std::uint64_t>(file.st_size) < move.outcome.bytes)
+  if (::fstat(move.image.get(), &file) != 0 || static_cast<std::uint64_t>(file.st_size) < move.image_bytes)
     return Error{"its worker's image is shorter than it should be"};
   // A file that got shorter would end the new worker while it reads.
   if (::fcntl(move.image.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     return system_error("cannot seal its worker's image");
-  // Memory that the worker has asked for before it came to rest counts.
+  // Memory that the worker has asked for before counts.
   if (!hooks_.answer_ledger(session)) return Error{"the session ends"};
   return {};
 }
 
-Result<void> Moves::order_made_again(Session& session, Move& move) {
+/// Whatever it holds by now is charged where it goes, over what was charged at an earlier copy.
+Result<void> Moves::charge_target(Session& session, Move& move, const DeviceMap& map) {
   MemoryBook& memory = needs_.tenancies.memory();
-  const DeviceMap map = session.moved.after(move.pairs, session.devices);
   const DeviceView before = needs_.devices.in_books(session.moved.homes_in(session.devices));
   const DeviceView after = needs_.devices.in_books(map.homes_in(session.devices));
-  if (session.parked) move.outcome.bytes = session.parked->bytes;
-  FAIRGV_TRY(charged, session.parked ? memory.begin_return(session.id, after, session.parked->holdings)
-                                     : memory.begin_move(session.id, before, after));
-  move.charged = std::move(charged).value();
+  if (move.charged) {
+    FAIRGV_CHECK(memory.go_on(session.id, *move.charged, before, after));
+  } else {
+    FAIRGV_TRY(charged, session.parked ? memory.begin_return(session.id, after, session.parked->holdings)
+                                       : memory.begin_move(session.id, before, after));
+    move.charged = std::move(charged).value();
+  }
   needs_.tenancies.account_memory(session.tenant_name);
-  FAIRGV_CHECK(
-      needs_.markets.sell(*needs_.tenancies.registry().find(session.tenant), map.places_in(session.devices)));
-  const session::MakeAgain order{move.outcome.bytes, move.charged->holdings, map.moved()};
+  return {};
+}
+
+Result<void> Moves::order_made(Session& session, Move& move, bool ahead) {
+  const DeviceMap map = session.moved.after(move.pairs, session.devices);
+  FAIRGV_CHECK(charge_target(session, move, map));
+  if (!ahead) {
+    FAIRGV_CHECK(needs_.markets.sell(*needs_.tenancies.registry().find(session.tenant),
+                                     map.places_in(session.devices)));
+  }
+  if (session.parked) move.image_bytes = session.parked->bytes;
+  move.outcome.bytes += move.image_bytes;
+  const session::MakeAgain order{ahead, move.image_bytes, move.charged->holdings, map.moved()};
   const int image = session.parked ? session.parked->image.get() : move.image.get();
   if (!move.worker.channel.send(to_text(order), {image})) return Error{"its new worker does not listen"};
-  move.steps.begin_making(Clock::now());
+  ahead ? move.steps.begin_preparing(Clock::now()) : move.steps.begin_making(Clock::now());
   return {};
 }
 
@@ -191,11 +240,12 @@ void Moves::commit(Session& session, Move& under_way) {
     move.outcome.failure = done.error();
     return move.done(move.outcome);
   }
-  needs_.log.info(session.account,
-                  "session {} of tenant {} has moved to worker {}, on device {}: image of {} bytes, held for "
-                  "{:.1f} ms",
-                  session.id.value, session.tenant_name, session.worker.pid(),
-                  fmt::join(move.outcome.to, ","), move.outcome.bytes, in_milliseconds(move.outcome.held));
+  needs_.log.info(
+      session.account,
+      "session {} of tenant {} has moved to worker {}, on device {}: images of {} bytes, held for "
+      "{:.1f} ms",
+      session.id.value, session.tenant_name, session.worker.pid(), fmt::join(move.outcome.to, ","),
+      move.outcome.bytes, in_milliseconds(move.outcome.held));
   move.done(move.outcome);
 }
 
@@ -207,7 +257,8 @@ void Moves::keep_image(Session& session, Move& under_way) {
   session.processor_clock.reset();
   MemoryBook::Move held = needs_.tenancies.memory().release(session.id);
   session.parked =
-      ParkedSession{std::move(move.image), move.outcome.bytes, std::move(held.holdings), *move.parks};
+      ParkedSession{std::move(move.image), move.image_bytes, std::move(held.holdings), *move.parks};
+  move.outcome.bytes = move.image_bytes;
   session.moving = false;
   needs_.dispatch.move_session(dispatched_session(session, needs_.tenancies.registry()));
   retire(session, std::move(old), std::move(held.left));
@@ -225,7 +276,8 @@ void Moves::fail(Session& session, const std::string& reason) {
   const MoveSteps::Old old = move.steps.old();
   // Its answer may be on its way, and is none to a later order.
   if (old == MoveSteps::Old::writes) owing_.insert(session.id);
-  const bool goes_on = old == MoveSteps::Old::serves || session.channel.send(to_text(session::GoOn{}));
+  // One that serves lets go of what it knows of copies ahead.
+  const bool goes_on = session.parked || session.channel.send(to_text(session::GoOn{}));
   give_up(session, std::move(move), reason);
   if (!goes_on) hooks_.end(session, "its worker does not listen", Fault::violation);
 }
@@ -288,7 +340,13 @@ void Moves::expire(Time now) {
   }
   for (const SessionId id : late) {
     const auto found = under_way_.find(id);
-    if (found != under_way_.end()) fail(*needs_.sessions.find(id), found->second.steps.too_late());
+    if (found == under_way_.end()) continue;
+    Session& session = *needs_.sessions.find(id);
+    if (found->second.steps.goes_on_without()) {
+      go_on(session, found->second, MoveSteps::Due::write_image);
+    } else {
+      fail(session, found->second.steps.too_late());
+    }
   }
 }
 

@@ -1,9 +1,10 @@
 // Sessions that move: another worker takes the session over, on the same devices or on another, and its
 // program notices a pause.
 //
-// The new worker is started over the session's own memory, and opens its drivers meanwhile. Then the old one
-// comes to rest and writes the session's image to a memory file, and the new one makes the session again of
-// it. What the session holds is charged on its new device before that. Then the new worker takes the old
+// The new worker is started over the session's own memory, and opens its drivers meanwhile. The old one
+// writes down what the session has while it runs, and the new one makes that (MoveSteps). Then the old one
+// comes to rest and writes the session's image to a memory file, and the new one makes of it what it has not
+// yet. What the session holds is charged on its new device before that. Then the new worker takes the old
 // one's place in the session: the move is done. If a step fails, the new worker is killed and the old one
 // goes on: the move has never happened. If the old one ends, the session ends, as ever.
 //
@@ -116,7 +117,8 @@ class Moves {
     Done done;
     MoveOutcome outcome;
     std::optional<control::Pause> parks{};  // the user who parks the session; none: it is not to be parked
-    UniqueFd image{};
+    UniqueFd image{};                       // the latest: of a copy ahead, or the last one
+    std::uint64_t image_bytes = 0;          // of it
     std::optional<MemoryBook::Move> charged{};
     EventLoop::Watch channel_watch{};
     EventLoop::Watch process_watch{};
@@ -132,9 +134,12 @@ class Moves {
   void on_end(SessionId id);
   void go_on(Session& session, Move& move, const Result<MoveSteps::Due>& due);
   Result<void> check_ready(const Session& session, const session::WorkerMessage& message) const;
+  static Result<void> make_image_file(Move& move);
+  Result<void> order_copy(Session& session, Move& move);
   Result<void> order_image(Session& session, Move& move);
   Result<void> take_image(Session& session, Move& move);
-  Result<void> order_made_again(Session& session, Move& move);
+  Result<void> charge_target(Session& session, Move& move, const DeviceMap& map);
+  Result<void> order_made(Session& session, Move& move, bool ahead);
   void keep_image(Session& session, Move& move);
   void commit(Session& session, Move& move);
   void fail(Session& session, const std::string& reason);
@@ -144,6 +149,7 @@ class Moves {
   const Needs needs_;
   const Hooks hooks_;
   std::map<SessionId, Move> under_way_;
+  std::uint64_t copies_ordered_ = 0;  // ahead; of all moves
   std::set<SessionId> owing_;  // sessions whose workers still owe an answer to an order that was taken back
   std::string refused_;        // why nothing moves; empty: it does
   RetiredWorkers retired_;

@@ -1,6 +1,7 @@
 #include "runtime/session/move/orders.hpp"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "runtime/base/json_fields.hpp"
 
@@ -12,8 +13,8 @@ using nlohmann::json;
 constexpr std::size_t kLongestOrder = 64;
 constexpr std::size_t kMostDevicesOfOrder = 64;
 
-MakeAgain make_again_from(JsonFields& fields) {
-  MakeAgain order{fields.integer("bytes"), fields.integers("granted", kMostDevicesOfOrder), {}};
+MakeAgain make_again_from(JsonFields& fields, bool ahead) {
+  MakeAgain order{ahead, fields.integer("bytes"), fields.integers("granted", kMostDevicesOfOrder), {}};
   for (json& element : fields.list("moves", kMostDevicesOfOrder)) {
     auto each = JsonFields::nested(std::move(element), "order's move");
     order.moves.emplace_back(each.integer32("from"), each.integer32("to"));
@@ -24,6 +25,10 @@ MakeAgain make_again_from(JsonFields& fields) {
 
 }  // namespace
 
+std::string to_text(const CopyAhead& order) {
+  return json_text(json{{"order", "copy ahead"}, {"number", order.number}});
+}
+
 std::string to_text(const WriteImage&) {
   return json_text(json{{"order", "write image"}});
 }
@@ -31,7 +36,7 @@ std::string to_text(const WriteImage&) {
 std::string to_text(const MakeAgain& order) {
   json moves = json::array();
   for (const auto& [from, to] : order.moves) moves.push_back(json{{"from", from}, {"to", to}});
-  return json_text(json{{"order", "make again"},
+  return json_text(json{{"order", order.ahead ? "make ahead" : "make again"},
                         {"bytes", order.bytes},
                         {"granted", order.granted},
                         {"moves", std::move(moves)}});
@@ -44,18 +49,27 @@ std::string to_text(const GoOn&) {
 Result<WorkerOrder> parse_worker_order(std::string_view text) {
   JsonFields fields(text, "daemon's order");
   const std::string order = fields.string("order", kLongestOrder);
-  WorkerOrder parsed = ShowJournal{};
-  if (order == "write image") {
-    parsed = WriteImage{};
-  } else if (order == "make again") {
-    parsed = make_again_from(fields);
-  } else if (order == "go on") {
-    parsed = GoOn{};
-  } else if (order != "show journal") {
-    fields.fail("is none of 'show journal', 'write image', 'make again' and 'go on'");
+  if (order == "make ahead" || order == "make again") {
+    MakeAgain make = make_again_from(fields, order == "make ahead");
+    if (!fields.ok()) return fields.error();
+    return WorkerOrder(std::move(make));
   }
-  if (!fields.ok()) return fields.error();
-  return parsed;
+  if (order == "copy ahead") {
+    const CopyAhead copy{fields.integer("number")};
+    if (!fields.ok()) return fields.error();
+    return WorkerOrder(copy);
+  }
+  if (order == "write image") return WorkerOrder(WriteImage{});
+  if (order == "go on") return WorkerOrder(GoOn{});
+  if (order == "show journal") return WorkerOrder(ShowJournal{});
+  fields.fail(
+      "is none of 'show journal', 'copy ahead', 'write image', 'make ahead', 'make again' and 'go on'");
+  return fields.error();
+}
+
+std::string to_text(const CopiedAhead& answer) {
+  return json_text(json{
+      {"worker", "copied ahead"}, {"number", answer.number}, {"bytes", answer.bytes}, {"left", answer.left}});
 }
 
 std::string to_text(const ImageWritten& answer) {
@@ -64,6 +78,10 @@ std::string to_text(const ImageWritten& answer) {
 
 std::string to_text(const CannotMove& answer) {
   return json_text(json{{"worker", "cannot move"}, {"reason", answer.reason}});
+}
+
+std::string to_text(const MadeAhead&) {
+  return json_text(json{{"worker", "made ahead"}});
 }
 
 std::string to_text(const MadeAgain&) {

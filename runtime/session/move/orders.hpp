@@ -2,6 +2,13 @@
 // another worker: one JSON object per packet, on the worker's channel.
 //
 //   daemon -> worker      show journal  with a memory file: write the journal's report to it
+//   daemon -> old worker  copy ahead    with a memory file: write to it what has come since the last such
+//   order,
+//                                       and serve on
+//   old worker -> daemon  copied ahead  it is written; or cannot move
+//   daemon -> new worker  make ahead    with that file: make of the session what it has
+//   new worker -> daemon  made ahead    I wait; or failed
+//   (as often as it pays, or not at all; then)
 //   daemon -> old worker  write image   with a memory file: come to rest, and write the session to it
 //   old worker -> daemon  image         it is written: I wait; or
 //                         cannot move   why; I serve on
@@ -24,9 +31,15 @@
 
 namespace fairgv::session {
 
+struct CopyAhead {
+  std::uint64_t number = 0;  // that the answer is to have
+};
+
 struct WriteImage {};
 
 struct MakeAgain {
+  /// An image that was copied ahead: another order follows.
+  bool ahead = false;
   std::uint64_t bytes = 0;  // of the image in the file
   /// The device memory that the session holds, by its program's devices, wherever these lie: what its objects
   /// take and what is left over. From then on a worker speaks of these devices to the ledger, too.
@@ -37,12 +50,20 @@ struct MakeAgain {
 
 struct GoOn {};
 
-using WorkerOrder = std::variant<ShowJournal, WriteImage, MakeAgain, GoOn>;
+using WorkerOrder = std::variant<ShowJournal, CopyAhead, WriteImage, MakeAgain, GoOn>;
 
+std::string to_text(const CopyAhead& order);
 std::string to_text(const WriteImage& order);
 std::string to_text(const MakeAgain& order);
 std::string to_text(const GoOn& order);
 Result<WorkerOrder> parse_worker_order(std::string_view text);
+
+struct CopiedAhead {
+  std::uint64_t number = 0;  // of the order
+  std::uint64_t bytes = 0;   // of the image in the file
+  /// Contents that are still to be copied: they have been written meanwhile, or could not be copied.
+  std::uint64_t left = 0;
+};
 
 struct ImageWritten {
   std::uint64_t bytes = 0;
@@ -52,10 +73,14 @@ struct CannotMove {
   std::string reason;  // one line, at most kLongestFailure bytes
 };
 
+struct MadeAhead {};
+
 struct MadeAgain {};
 
+std::string to_text(const CopiedAhead& answer);
 std::string to_text(const ImageWritten& answer);
 std::string to_text(const CannotMove& answer);
+std::string to_text(const MadeAhead& answer);
 std::string to_text(const MadeAgain& answer);
 
 }  // namespace fairgv::session

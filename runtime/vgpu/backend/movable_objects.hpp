@@ -10,14 +10,33 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "runtime/base/result.hpp"
+#include "runtime/vgpu/executor/loop.hpp"
 #include "runtime/vgpu/graph/command_graph.hpp"
+#include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::vgpu {
+
+/// The copy of one object's contents, by commands that share it: its end, when the last of them is gone,
+/// calls `done`. The loop thread's.
+class ContentsCopy {
+ public:
+  explicit ContentsCopy(std::function<void(bool copied)> done) : done_(std::move(done)) {}
+  ContentsCopy(const ContentsCopy&) = delete;
+  ContentsCopy& operator=(const ContentsCopy&) = delete;
+  ~ContentsCopy() { done_(copied_); }
+
+  void fail() { copied_ = false; }
+
+ private:
+  const std::function<void(bool)> done_;
+  bool copied_ = true;
+};
 
 class MovableObjects {
  public:
@@ -45,6 +64,35 @@ class MovableObjects {
   };
   virtual std::optional<Arguments> arguments_of(const Node& command) = 0;
   virtual std::vector<Arguments> arguments_of_kernels() = 0;
+
+  // ---- the same, while it serves. A back end that copies nothing ahead leaves all contents to the end.
+
+  /// From now on, or no longer: notes the objects that commands may write, and gives no memory back to the
+  /// daemon.
+  virtual void prepare_to_leave(bool prepares) { (void)prepares; }
+  /// The objects, by their ids, that commands may have written since the latest call, or that are under way
+  /// and may still write.
+  virtual std::unordered_set<std::uint64_t> take_written(std::span<const NodePtr> under_way) {
+    (void)under_way;
+    return {};
+  }
+  /// Whether a command may have written the object since.
+  virtual bool is_written(wire::ObjectId object) const {
+    (void)object;
+    return true;
+  }
+  /// Queues commands that copy the object's contents to the file, from `offset` on. The file outlives them.
+  virtual void copy_contents(wire::ObjectId object, int file, std::uint64_t offset,
+                             std::shared_ptr<ContentsCopy> copy, Executor::Loop& loop) {
+    (void)object, (void)file, (void)offset, (void)loop;
+    copy->fail();
+  }
+  /// Of objects that calls of this kind make: whether no command and no argument of a kernel names them, only
+  /// calls that make other objects.
+  virtual bool only_makes(wire::Opcode makes) const {
+    (void)makes;
+    return false;
+  }
 
   // ---- the worker that takes over, before anything is made
 

@@ -13,29 +13,36 @@ namespace fairgv::vgpu {
 
 class Compilations {
  public:
-  /// Goes on where the clock in the pages stands: another worker may have begun the session.
-  explicit Compilations(std::span<session::DeviceTurn> turns) : turns_(turns) {
-    if (!turns.empty())
-      clock_ = session::CompileClock(turns[0].compile_clock.load(std::memory_order_relaxed));
-    if (clock_.runs()) clock_ = {};  // that one has ended in the midst of it
-  }
+  explicit Compilations(std::span<session::DeviceTurn> turns) : turns_(turns) {}
 
   void begin(TimePoint now) {
-    if (++under_way_ == 1) clock_.start(now);
+    if (++under_way_ == 1 && told_) clock_.start(now);
     tell();
   }
   void end(TimePoint now) {
-    if (--under_way_ == 0) clock_.stop(now);
+    if (--under_way_ == 0 && told_) clock_.stop(now);
+    tell();
+  }
+  /// The pages are another worker's until take_over(), which goes on where its clock stands.
+  void leave_to_another() { told_ = false; }
+  void take_over(TimePoint now) {
+    told_ = true;
+    if (!turns_.empty())
+      clock_ = session::CompileClock(turns_[0].compile_clock.load(std::memory_order_relaxed));
+    if (clock_.runs()) clock_ = {};  // the other worker was told to go in the midst of it
+    if (under_way_ > 0) clock_.start(now);
     tell();
   }
 
  private:
   void tell() {
+    if (!told_) return;
     for (session::DeviceTurn& turn : turns_)
       turn.compile_clock.store(clock_.word(), std::memory_order_relaxed);
   }
 
   const std::span<session::DeviceTurn> turns_;
+  bool told_ = true;
   std::uint32_t under_way_ = 0;
   session::CompileClock clock_;
 };

@@ -173,7 +173,8 @@ Result<NodePtr> Executor::begin_host_work(wire::EventId event) {
   auto node = std::make_shared<Node>(Work::host);
   const Lock lock(*this);
   if (loop_->is_restoring_) {
-    events_.attach(event, node);  // unless it has ended, or the program has released it
+    // It may have ended, or the program has released it, or it comes later (restore()).
+    if (!events_.attach(event, node)) loop_->early_.emplace_back(event, node);
     return NodePtr(node);
   }
   FAIRGV_CHECK(events_.add(event, node, loop_->request_.opcode));
@@ -356,7 +357,7 @@ bool Executor::loop_wanted() const {
   const bool knock =
       std::any_of(issuers_.begin(), issuers_.end(), [](const auto& issuer) { return issuer->must_knock(); });
   const auto& retired = completions_.retired();
-  const bool frees_now = frees_promptly_ || (release_noted_.load(kHint) && !busy());
+  const bool frees_now = frees_promptly_ || loop_->own_ > 0 || (release_noted_.load(kHint) && !busy());
   const bool free_memory = retired.size() >= kMostRetired || (frees_now && !retired.empty());
   const bool read_on = reading_paused_ && (graph_.pending() <= most_at_work_ / 4 * 3 || !busy());
   return knock || free_memory || read_on || notices_.has_backlog();

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/vgpu/executor/executor.hpp"
@@ -71,7 +73,14 @@ class Executor::Loop {
   bool at_rest() const;
   /// All that is pending, and the events. At rest.
   Standing standing() const;
-  /// Begins with the events of another worker, before the first call.
+  /// Queues a command of the worker's own, which has a lane of the worker's own. A session that moves goes
+  /// without it.
+  void enqueue_own(const std::shared_ptr<DeviceCommand>& command);
+  /// The commands that are in the drivers' hands.
+  std::vector<NodePtr> under_way() const;
+  /// Until end_restoring(), calls make again what another worker has: before the first.
+  void begin_restoring();
+  /// Begins with the events of another worker.
   Result<void> restore(const RestoredEvents& events);
   /// The next call that is handled makes this command again, and nothing else; null: it does as ever.
   void restore_next(const RestoredCommand* command) { restored_ = command; }
@@ -108,12 +117,14 @@ class Executor::Loop {
   Request request_;     // the latest
   PendingCalls calls_;  // of nodes that have not ended; shared with them
   const RestoredCommand* restored_ = nullptr;
-  bool is_restoring_ = false;            // restore() was called, and end_restoring() was not
-  std::vector<NodePtr> restored_nodes_;  // in the order of Standing
-  Batch batch_;                          // being handed over
-  std::vector<NodePtr> dying_;           // being destroyed
-  std::uint64_t pending_seen_ = 0;       // after the last add
-  std::uint64_t pending_at_issue_ = 0;   // when it issued last
+  bool is_restoring_ = false;  // begin_restoring() was called, and end_restoring() was not
+  std::vector<std::pair<wire::EventId, NodePtr>> early_;  // host work whose events are to be restored
+  std::vector<NodePtr> restored_nodes_;                   // in the order of Standing
+  Batch batch_;                                           // being handed over
+  std::vector<NodePtr> dying_;                            // being destroyed
+  std::uint64_t own_ = 0;                // commands of the worker's own that were not destroyed yet
+  std::uint64_t pending_seen_ = 0;                        // after the last add
+  std::uint64_t pending_at_issue_ = 0;                    // when it issued last
   DeviceIssuer::Deadline deadline_;
 };
 

@@ -4,12 +4,14 @@
 
 #include "runtime/vgpu/executor/loop.hpp"
 #include "runtime/vgpu/executor/standing.hpp"
+#include "runtime/vgpu/issue/tracer.hpp"
 
 namespace fairgv::vgpu {
 
 void Executor::Loop::rest(bool rests) {
   const Lock lock(executor_);
-  for (const auto& issuer : executor_.issuers_) issuer->rest(rests);
+  const auto rest = rests ? DeviceIssuer::Rest::begins : DeviceIssuer::Rest::ends;
+  for (const auto& issuer : executor_.issuers_) issuer->rest(rest);
   executor_.attention_.store(true, kHint);
 }
 
@@ -17,6 +19,25 @@ bool Executor::Loop::at_rest() const {
   const Lock lock(executor_);
   return std::all_of(executor_.issuers_.begin(), executor_.issuers_.end(),
                      [](const auto& issuer) { return issuer->at_rest(); });
+}
+
+void Executor::Loop::enqueue_own(const std::shared_ptr<DeviceCommand>& command) {
+  Lock lock(executor_);
+  command->stays_behind = true;
+  ++own_;
+  executor_.add_to_graph(command, false, 0);
+  executor_.was_added(lock);
+}
+
+std::vector<NodePtr> Executor::Loop::under_way() const {
+  const Lock lock(executor_);
+  return executor_.graph_.under_way();
+}
+
+void Executor::Loop::begin_restoring() {
+  const Lock lock(executor_);
+  is_restoring_ = true;
+  executor_.compilations_.leave_to_another();
 }
 
 Standing Executor::Loop::standing() const {
@@ -32,8 +53,11 @@ Standing Executor::Loop::standing() const {
 
 Result<void> Executor::Loop::restore(const RestoredEvents& restored) {
   const Lock lock(executor_);
-  is_restoring_ = true;
   for (const EventTable::State& state : restored.events) FAIRGV_CHECK(executor_.events_.restore(state));
+  for (const auto& [event, work] : early_) {
+    if (!work->ended()) executor_.events_.attach(event, work);
+  }
+  early_.clear();
   for (const wire::EventId event : restored.user_events) {
     const auto node = std::make_shared<Node>(Work::user);
     if (!executor_.events_.attach(event, node)) return Error{"an image with a user event that is no event"};
@@ -76,6 +100,11 @@ void Executor::Loop::end_restoring() {
   is_restoring_ = false;
   restored_ = nullptr;
   restored_nodes_.clear();
+  // Until now another worker has written the pages and rings.
+  executor_.notices_.take_over();
+  if (executor_.settings_.tracer != nullptr) executor_.settings_.tracer->take_over();
+  executor_.compilations_.take_over(executor_.settings_.now());
+  for (const auto& issuer : executor_.issuers_) issuer->rest(DeviceIssuer::Rest::is_taken_over);
   executor_.attention_.store(true, kHint);
 }
 

@@ -119,6 +119,8 @@ class Node : public std::enable_shared_from_this<Node> {
   std::uint32_t place_in_call = 0;
   /// Of an access: the program's own code ends it, and that code may itself wait for anything.
   bool program_ends = false;
+  /// The worker's own, for which no other waits: a session that moves goes without it.
+  bool stays_behind = false;
   /// Whether the driver will report this node's end. In an in-order lane the report of a later node tells as
   /// much. To be set before issued().
   bool observed = true;
@@ -279,6 +281,8 @@ class CommandGraph {
   /// The nodes that have not ended, in the order in which they were added, behind these external ones. None
   /// is in a driver's hands. Looks at all nodes.
   std::vector<Standing> standing(std::span<const NodePtr> external) const;
+  /// The nodes that are in a driver's hands. Looks at all nodes.
+  std::vector<NodePtr> under_way() const;
 
   /// Nodes that have not ended, external ones left out.
   std::uint64_t pending() const { return pending_; }

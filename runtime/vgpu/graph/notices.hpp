@@ -20,6 +20,9 @@ class Notices {
 
   void post(const wire::EventReached& notice);
 
+  /// Until now the ring was another worker's.
+  void take_over() { ring_.take_over(); }
+
   /// Sends it with the next post() or flush(), not now: the ring is still another worker's.
   void keep(const wire::EventReached& notice) { backlog_.push_back(notice); }
 

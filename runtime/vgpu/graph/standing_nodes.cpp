@@ -10,7 +10,7 @@ std::vector<CommandGraph::Standing> CommandGraph::standing(std::span<const NodeP
   std::vector<Standing> all;
   for (const NodePtr& node : external) all.push_back({node});
   for (const Node* node = first_pending_; node != nullptr; node = node->next_) {
-    all.push_back({node->self_, node->error_, node->failed_wait_});
+    if (!node->stays_behind) all.push_back({node->self_, node->error_, node->failed_wait_});
   }
   // The list has the latest first.
   std::reverse(all.begin() + static_cast<std::ptrdiff_t>(external.size()), all.end());
@@ -27,6 +27,14 @@ std::vector<CommandGraph::Standing> CommandGraph::standing(std::span<const NodeP
   }
   for (std::uint32_t place = 0; place < all.size(); ++place) {
     if (all[place].node->unended_ > edges[place]) all[place].waits.push_back(kNever);
+  }
+  return all;
+}
+
+std::vector<NodePtr> CommandGraph::under_way() const {
+  std::vector<NodePtr> all;
+  for (const Node* node = first_pending_; node != nullptr; node = node->next_) {
+    if (node->was_issued_) all.push_back(node->self_);
   }
   return all;
 }

@@ -91,9 +91,13 @@ class DeviceIssuer {
   void compile_refused(const std::shared_ptr<DeviceCommand>& command);
   void compiled(DeviceCommand& command);
 
-  /// From now on, or no longer, only what the driver has begun with goes on: a launch in parts, a command
-  /// that was compiled there.
-  void rest(bool rests) { rests_ = rests; }
+  /// While it rests, only what the driver has begun with goes on: a launch in parts, a command that was
+  /// compiled there.
+  enum class Rest { begins, ends, is_taken_over };  // the last: another worker's, before any command
+  void rest(Rest rest) {
+    rests_ = rest == Rest::begins;
+    if (rest == Rest::is_taken_over) turn_.meter().take_over();
+  }
   /// Nothing is in the driver's hands, and no turn is under way.
   bool at_rest() const {
     return turn_.in_flight() == 0 && !compiling_ && compiled_ == nullptr && !slicer_.is_under_way() &&

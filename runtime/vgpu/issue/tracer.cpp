@@ -38,6 +38,11 @@ Tracer::Tracer(const session::TraceMemory& memory, std::span<session::DeviceTurn
       first_part_ns_(turns.size()),
       parts_(turns.size()) {}
 
+void Tracer::take_over() {
+  ring_.take_over();
+  lost_ = lost_count_.load(std::memory_order_relaxed);
+}
+
 /// The reader of a new trace has none of the names yet.
 void Tracer::begin_trace_if_new(std::uint32_t number) {
   if (number == trace_) return;

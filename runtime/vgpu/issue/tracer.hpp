@@ -25,6 +25,9 @@ class Tracer {
   /// Both outlive the tracer; one turn per device of the topology.
   Tracer(const session::TraceMemory& memory, std::span<session::DeviceTurn> turns);
 
+  /// Until now another worker has recorded.
+  void take_over();
+
   void part_ended(const DeviceCommand& command, const Slicer::PartUnderWay& part, TimePoint now) {
     if (wanted(command)) record_part(command, part, now);
   }

@@ -33,7 +33,8 @@ Result<std::uint64_t> MemoryAccount::reserve(std::uint64_t devices, std::uint64_
   kept_ = std::min(std::max(kept_, 2 * std::min(headroom, wire::kMostHeadroom)), wire::kMostHeadroom);
   std::uint64_t more = 0;
   if (__builtin_add_overflow(bytes, headroom, &more)) return std::uint64_t{0};
-  const std::uint64_t granted = ledger_({Kind::charge, devices, bytes, more}).bytes;
+  const std::uint64_t granted =
+      take_withheld(devices, bytes) ? bytes : ledger_({Kind::charge, devices, bytes, more}).bytes;
   headroom_.add(devices, granted);
   return granted;
 }
@@ -45,7 +46,7 @@ Result<void> MemoryAccount::give_back(std::uint64_t devices, std::uint64_t bytes
         fmt::format("{} bytes of memory given back, {} granted and free", bytes, headroom_.least(devices))};
   }
   headroom_.take(devices, bytes);
-  ledger_({Kind::give_back, devices, bytes, 0});
+  to_daemon(devices, bytes);
   return {};
 }
 
@@ -60,7 +61,8 @@ std::uint64_t MemoryAccount::least_left(std::uint64_t devices) const {
   for (; devices != 0; devices &= devices - 1) {
     const std::uint64_t device = devices & -devices;
     const std::uint64_t ungranted = ledger_({Kind::look, device, 0, 0}).bytes;
-    least = std::min(least, ungranted + std::min(headroom_.least(device), kMost - ungranted));
+    const std::uint64_t free = headroom_.least(device) + withheld_.least(device);
+    least = std::min(least, ungranted + std::min(free, kMost - ungranted));
   }
   return least;
 }
@@ -75,13 +77,29 @@ Result<std::optional<MemoryCharge>> MemoryAccount::charge(std::uint64_t devices,
   } else if (front_end_reserves_) {
     return Error{
         fmt::format("an object of {} bytes, and {} granted and free", bytes, headroom_.least(devices))};
-  } else if (ledger_({Kind::charge, devices, bytes, bytes}).bytes != bytes) {
+  } else if (!take_withheld(devices, bytes) &&
+             ledger_({Kind::charge, devices, bytes, bytes}).bytes != bytes) {
     return std::optional<MemoryCharge>();
   }
   charge.account_ = this;
   charge.devices_ = devices;
   charge.bytes_ = bytes;
   return std::optional(std::move(charge));
+}
+
+Result<void> MemoryAccount::inherit(std::span<const std::uint64_t> granted, bool changes) {
+  inherited_.resize(devices_);
+  for (std::uint32_t device = 0; device < std::min(granted.size(), devices_); ++device) {
+    const std::uint64_t set = std::uint64_t{1} << device;
+    const std::uint64_t before = std::exchange(inherited_[device], granted[device]);
+    const std::uint64_t fewer = before - std::min(before, granted[device]);
+    if (fewer > headroom_.least(set))
+      return Error{"it holds more device memory here than the worker before it, which gave some back"};
+    headroom_.take(set, fewer);
+    headroom_.add(set, granted[device] - std::min(before, granted[device]));
+  }
+  keeps_freed_ = changes;
+  return {};
 }
 
 bool MemoryAccount::release(const MemoryCharge& charge) {
@@ -94,13 +112,39 @@ bool MemoryAccount::release(const MemoryCharge& charge) {
 
 bool MemoryAccount::take_back(const MemoryCharge& charge) {
   const auto [devices, bytes] = std::pair(charge.devices_, charge.bytes_);
+  if (keeps_freed_) {
+    headroom_.add(devices, bytes);
+    return false;
+  }
   const std::uint64_t there = headroom_.most(devices);
   if (charge.front_end_hears_ && there <= kept_ && bytes <= kept_ - there) {
     headroom_.add(devices, bytes);
     return true;
   }
-  ledger_({Kind::give_back, devices, bytes, 0});
+  to_daemon(devices, bytes);
   return false;
+}
+
+void MemoryAccount::to_daemon(std::uint64_t devices, std::uint64_t bytes) {
+  if (withholds_) return withheld_.add(devices, bytes);
+  ledger_({Kind::give_back, devices, bytes, 0});
+}
+
+bool MemoryAccount::take_withheld(std::uint64_t devices, std::uint64_t bytes) {
+  if (bytes == 0 || withheld_.least(devices) < bytes) return false;
+  withheld_.take(devices, bytes);
+  return true;
+}
+
+void MemoryAccount::withhold(bool withholds) {
+  withholds_ = withholds;
+  if (withholds) return;
+  for (std::uint32_t device = 0; device < devices_; ++device) {
+    const std::uint64_t set = std::uint64_t{1} << device;
+    const std::uint64_t bytes = withheld_.least(set);
+    withheld_.take(set, bytes);
+    if (bytes > 0) to_daemon(set, bytes);
+  }
 }
 
 }  // namespace fairgv::vgpu

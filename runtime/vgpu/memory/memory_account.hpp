@@ -17,7 +17,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/result.hpp"
 #include "runtime/session/headroom.hpp"
@@ -92,10 +94,13 @@ class MemoryAccount {
     front_end_reserves_ = habits.front_end_reserves;
     kept_ = std::min(habits.kept, wire::kMostHeadroom);
   }
-  /// The session has so much on the device already, which there is; before anything is charged.
-  void inherit(std::uint32_t device, std::uint64_t bytes) {
-    headroom_.add(std::uint64_t{1} << device, bytes);
-  }
+  /// From now on, or no longer, nothing is given back to the daemon: another worker makes what there is now,
+  /// and has to be granted as much. The session may use it meanwhile.
+  void withhold(bool withholds);
+  /// The session has so much on each device already, the charges included that there are: the worker that
+  /// leaves has been granted it. `changes`: it is that one's still, so that nothing is given back to the
+  /// daemon, and this is called again. An Error if that is less than is charged.
+  Result<void> inherit(std::span<const std::uint64_t> granted, bool changes);
 
   /// Counts charges that ended: a refused caller can see whether asking again is worth it.
   std::uint64_t released() const { return released_; }
@@ -116,15 +121,21 @@ class MemoryAccount {
   bool release(const MemoryCharge& charge);
   /// Whether the object's bytes are headroom again.
   bool take_back(const MemoryCharge& charge);
+  void to_daemon(std::uint64_t devices, std::uint64_t bytes);
+  bool take_withheld(std::uint64_t devices, std::uint64_t bytes);
 
   const std::size_t devices_;
   const Ledger ledger_;
   session::Headroom headroom_;
   session::Headroom expected_;
+  session::Headroom withheld_;
   std::function<void(std::uint64_t, std::uint64_t)> heard_;
   std::uint64_t kept_ = 0;  // of freed bytes, so many are kept
   std::uint64_t released_ = 0;
   bool front_end_reserves_ = false;
+  std::vector<std::uint64_t> inherited_;  // by device
+  bool keeps_freed_ = false;              // as headroom
+  bool withholds_ = false;
 };
 
 }  // namespace fairgv::vgpu

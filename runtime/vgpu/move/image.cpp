@@ -10,8 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "runtime/base/page.hpp"
-
 namespace fairgv::vgpu {
 namespace {
 
@@ -62,35 +60,23 @@ Result<void> ImageWriter::flush() {
   return {};
 }
 
-/// The pages are there before anybody writes to them: what the file has no room for would end the process.
-Result<ImageWriter::Mapped> ImageWriter::map_contents(std::uint64_t bytes) {
+Error ImageWriter::fail(Error why) {
+  failed_ = std::move(why);
+  return *failed_;
+}
+
+Result<std::uint64_t> ImageWriter::leave_room_for_contents(std::uint64_t bytes) {
   if (failed_) return *failed_;
   put_header({ItemKind::contents, 0, bytes});
   FAIRGV_CHECK(flush());
-  const std::uint64_t end = written_ + padded(bytes);
-  if (::posix_fallocate(file_, static_cast<off_t>(written_), static_cast<off_t>(end - written_)) != 0) {
-    failed_ = Error{"there is no memory for " + std::to_string(bytes) + " bytes of contents"};
-    return *failed_;
-  }
-  const std::uint64_t start = round_down_to_page(written_);
-  const auto length = static_cast<std::size_t>(end - start);
-  void* const memory =
-      ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(start));
-  if (memory == MAP_FAILED) {
-    failed_ = system_error("cannot map the image");
-    return *failed_;
-  }
-  const auto offset = static_cast<std::size_t>(written_ - start);
-  written_ = end;
-  return Mapped{memory, length, {static_cast<std::byte*>(memory) + offset, static_cast<std::size_t>(bytes)}};
-}
-
-void ImageWriter::unmap(const Mapped& mapped) {
-  ::munmap(mapped.start, mapped.length);
+  return std::exchange(written_, written_ + padded(bytes));
 }
 
 Result<std::uint64_t> ImageWriter::finish() {
   FAIRGV_CHECK(flush());
+  // Behind the latest item there may be room that nobody has filled yet.
+  if (::ftruncate(file_, static_cast<off_t>(written_)) != 0)
+    return fail(system_error("the image has no room"));
   return written_;
 }
 

@@ -2,10 +2,17 @@
 // APIs.
 //
 //   item   := ItemHeader, so many bytes, zeros up to the next 8
-//   image  := head state event* user_event* notice* then, in the order of their numbers,
+//   image  := head state gone* event* user_event* notice* then, in the order of their numbers,
 //             ( call contents? | arguments* command | release )*, then arguments* error* end
 //
-// A call makes or changes an object (journal/journal.hpp); a command had not ended; contents are of the
+// Before it there may be images that were copied ahead, while the session went on:
+//
+//   ahead  := head state gone* ( call | release )* ( subject contents )* end
+//
+// Each has the calls since the one before, and contents that may have changed since; gone are objects of an
+// earlier one that are no more. The last image names the calls of earlier ones, without their bytes, and has
+// the contents that were written since. Releases ahead are of objects in whose places others are made. A call
+// makes or changes an object (journal/journal.hpp); a command had not ended; contents are of the
 // object that the call before them makes; arguments are those of a kernel from there on. Numbers are those of
 // the session's calls. The writer is the session's own worker, which its program may have taken over: a
 // reader copies, then checks, and what it makes is made by the handlers of calls, which check, too.
@@ -15,10 +22,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/vgpu/backend/mapped_part.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/codec.hpp"
 #include "runtime/wire/ids.hpp"
@@ -26,7 +35,7 @@
 namespace fairgv::vgpu {
 
 /// Counted up with each change to an item, or to a call that lasts.
-inline constexpr std::uint32_t kImageVersion = 1;
+inline constexpr std::uint32_t kImageVersion = 2;
 
 enum class ItemKind : std::uint32_t {
   head = 1,
@@ -41,6 +50,8 @@ enum class ItemKind : std::uint32_t {
   release,
   error,
   end,
+  gone,
+  subject,
 };
 
 struct ItemHeader {
@@ -54,8 +65,9 @@ struct ImageHead {
   std::uint32_t version = kImageVersion;
   std::uint32_t protocol = 0;  // of the calls
   std::uint32_t api = 0;
+  std::uint32_t ahead = 0;        // 1: another image follows
   std::uint64_t next_number = 0;  // of calls
-  FAIRGV_FIELDS(version, protocol, api, next_number)
+  FAIRGV_FIELDS(version, protocol, api, ahead, next_number)
 };
 
 struct ImageEvent {
@@ -87,8 +99,8 @@ struct ImageCall {
   std::uint64_t number = 0;
   std::uint32_t opcode = 0;
   wire::ObjectId object;
-  std::uint32_t makes = 0;  // 1: it makes the object
-  std::span<const std::byte> call;
+  std::uint32_t makes = 0;          // 1: it makes the object
+  std::span<const std::byte> call;  // empty: an image before has it
   FAIRGV_FIELDS(number, opcode, object, makes, call)
 };
 
@@ -110,6 +122,19 @@ struct ImageRelease {
   std::uint64_t number = 0;
   wire::ObjectId object;
   FAIRGV_FIELDS(number, object)
+};
+
+struct ImageGone {
+  static constexpr ItemKind kind = ItemKind::gone;
+  wire::ObjectId object;
+  FAIRGV_FIELDS(object)
+};
+
+/// The contents that follow are of this object.
+struct ImageSubject {
+  static constexpr ItemKind kind = ItemKind::subject;
+  wire::ObjectId object;
+  FAIRGV_FIELDS(object)
 };
 
 struct ImageError {
@@ -135,11 +160,13 @@ class ImageWriter {
   /// The contents of an object: `fill` writes so many bytes to where they lie in the file.
   template <class Fill>
   Result<void> put_contents(std::uint64_t bytes, const Fill& fill) {
-    FAIRGV_TRY(mapped, map_contents(bytes));
-    auto filled = fill(mapped->bytes);
-    unmap(mapped.value());
-    return filled;
+    FAIRGV_TRY(offset, leave_room_for_contents(bytes));
+    auto mapped = MappedPart::map(file_, offset.value(), bytes);
+    if (!mapped) return fail(mapped.error());
+    return fill(mapped->bytes());
   }
+  /// The same, filled by others: where they lie in the file.
+  Result<std::uint64_t> leave_room_for_contents(std::uint64_t bytes);
 
   /// The bytes of the whole image. An Error if the file had no room.
   Result<std::uint64_t> finish();
@@ -147,16 +174,10 @@ class ImageWriter {
  private:
   static constexpr std::size_t kFlushAt = std::size_t{1} << 20;
 
-  struct Mapped {
-    void* start = nullptr;
-    std::size_t length = 0;
-    std::span<std::byte> bytes;
-  };
   std::byte* room(ItemKind kind, std::size_t bytes);
   void put_header(const ItemHeader& header);
   std::byte* grow(std::size_t bytes);
-  Result<Mapped> map_contents(std::uint64_t bytes);
-  static void unmap(const Mapped& mapped);
+  Error fail(Error why);
   Result<void> flush();
 
   const int file_;

@@ -36,17 +36,26 @@ Result<TakeOver> wait_for_take_over(const Socket& daemon) {
   return TakeOver{std::move(*order), std::move(told->files.front())};
 }
 
-Result<std::uint64_t> take_over(const TakeOver& from, const Socket& daemon, const ring::Segment& segment,
-                                session::Api api, Executor& executor, CallHandler& calls) {
+Result<std::uint64_t> take_over(TakeOver from, const Socket& daemon, const ring::Segment& segment,
+                                session::Api api, Executor& executor, CallHandler& calls,
+                                MemoryAccount* memory) {
+  if (calls.movable() == nullptr) return Error{"sessions of CUDA cannot be moved yet"};
   std::optional<Helm::Held> helm = executor.helm().try_take();  // nobody else is there
   Replies replies(segment, [] {});
-  FAIRGV_TRY(next, make_again(from.file, from.order, api, calls, executor.at(*helm), replies));
+  SessionMaker maker(api, calls, executor.at(*helm), replies, memory);
+  for (;;) {
+    FAIRGV_CHECK(maker.make(from.file, from.order));
+    if (!from.order.ahead) break;
+    FAIRGV_CHECK(daemon.send(to_text(session::MadeAhead{})));
+    FAIRGV_TRY(next, wait_for_take_over(daemon));
+    from = std::move(next).value();
+  }
   FAIRGV_CHECK(daemon.send(to_text(session::MadeAgain{})));
   FAIRGV_TRY(told, next_order(daemon));
   if (!std::holds_alternative<session::GoOn>(told->order))
     return Error{"the daemon has a worker that has made a session again do something else"};
   executor.helm().let_go(std::move(*helm));
-  return next.value();
+  return maker.next_number();
 }
 
 }  // namespace fairgv::vgpu

@@ -12,6 +12,7 @@
 #include "runtime/session/protocol.hpp"
 #include "runtime/vgpu/backend/dispatch.hpp"
 #include "runtime/vgpu/executor/executor.hpp"
+#include "runtime/vgpu/memory/memory_account.hpp"
 
 namespace fairgv::vgpu {
 
@@ -20,13 +21,15 @@ struct TakeOver {
   UniqueFd file;
 };
 
-/// Waits for the order to make the session again: from then on the worker before this one rests. An Error if
-/// the daemon says anything else. Ends the process if it hangs up.
+/// Waits for the order to make the session, or what there is of it while the worker before this one serves
+/// it. An Error if the daemon says anything else. Ends the process if it hangs up.
 Result<TakeOver> wait_for_take_over(const Socket& daemon);
 
-/// Makes the session again, says so, and waits for the order to go on. The number of the next call. An Error,
-/// as one line, if the session cannot go on here: then nothing of it may be used.
-Result<std::uint64_t> take_over(const TakeOver& from, const Socket& daemon, const ring::Segment& segment,
-                                session::Api api, Executor& executor, CallHandler& calls);
+/// Makes the session by this order and those that follow, says so each time, and waits for the order to go
+/// on. The number of the next call. An Error, as one line, if the session cannot go on here: then nothing of
+/// it may be used. `memory`: the session's, or null.
+Result<std::uint64_t> take_over(TakeOver from, const Socket& daemon, const ring::Segment& segment,
+                                session::Api api, Executor& executor, CallHandler& calls,
+                                MemoryAccount* memory);
 
 }  // namespace fairgv::vgpu

@@ -18,8 +18,9 @@ using RecordPtr = std::shared_ptr<const Journal::Record>;
 /// The parts of an image in the order of their numbers: calls, commands, releases.
 class Story {
  public:
-  Story(ImageWriter& image, MovableObjects& objects, const Journal& journal, const Standing& standing)
-      : image_(image), objects_(objects), standing_(standing), records_(journal.records()) {
+  Story(ImageWriter& image, MovableObjects& objects, const Journal& journal, const Standing& standing,
+        const CopiesAhead& ahead)
+      : image_(image), objects_(objects), ahead_(ahead), standing_(standing), records_(journal.records()) {
     objects.each_object(
         [this](wire::ObjectId id, const void* object, std::int32_t) { there_.emplace(id.raw, object); });
     for (Journal::Used& used : journal.used()) {
@@ -31,6 +32,10 @@ class Story {
     }
     std::sort(releases_.begin(), releases_.end(),
               [](const auto* a, const auto* b) { return a->released < b->released; });
+  }
+
+  void tell_gone() {
+    for (const wire::ObjectId object : ahead_.gone(records_)) image_.put(ImageGone{object});
   }
 
   Result<void> tell() {
@@ -59,11 +64,13 @@ class Story {
 
   Result<void> tell_call(const Journal::Record& record) {
     const bool makes = record.lasting == wire::Lasting::makes;
-    image_.put(ImageCall{record.number, record.opcode, record.object, makes ? 1U : 0U, record.call});
+    const std::span<const std::byte> call =
+        ahead_.has_call(record.number) ? std::span<const std::byte>() : std::span(record.call);
+    image_.put(ImageCall{record.number, record.opcode, record.object, makes ? 1U : 0U, call});
     const auto object = there_.find(record.object.raw);
     if (!makes || object == there_.end()) return {};
     const std::uint64_t bytes = objects_.contents_bytes(object->second);
-    if (bytes == 0) return {};
+    if (bytes == 0 || ahead_.has_contents(record.object)) return {};
     return image_.put_contents(
         bytes, [&](std::span<std::byte> to) { return objects_.read_contents(object->second, to); });
   }
@@ -81,6 +88,7 @@ class Story {
 
   ImageWriter& image_;
   MovableObjects& objects_;
+  const CopiesAhead& ahead_;
   const Standing& standing_;
   const std::vector<RecordPtr> records_;
   std::vector<const Journal::Record*> releases_;
@@ -110,7 +118,7 @@ Result<void> may_move(CallHandler& calls) {
 }
 
 Result<std::uint64_t> write_image(int file, session::Api api, CallHandler& calls, const Executor::Loop& loop,
-                                  std::uint64_t next_number) {
+                                  std::uint64_t next_number, const CopiesAhead& ahead) {
   MovableObjects& objects = *calls.movable();
   const Standing standing = loop.standing();
   const bool strange = std::any_of(
@@ -118,10 +126,13 @@ Result<std::uint64_t> write_image(int file, session::Api api, CallHandler& calls
       [](const CommandGraph::Standing& each) { return !each.node->made_by; });
   if (strange) return Error{"it waits for memory; try again"};
   ImageWriter image(file);
-  image.put(ImageHead{kImageVersion, wire::kProtocolVersion, static_cast<std::uint32_t>(api), next_number});
+  image.put(
+      ImageHead{kImageVersion, wire::kProtocolVersion, static_cast<std::uint32_t>(api), 0, next_number});
   image.put(ItemKind::state, objects.state());
+  Story story(image, objects, calls.journal(), standing, ahead);
+  story.tell_gone();
   put_events(image, standing);
-  FAIRGV_CHECK(Story(image, objects, calls.journal(), standing).tell());
+  FAIRGV_CHECK(story.tell());
   for (const auto& arguments : objects.arguments_of_kernels()) {
     image.put(ItemKind::arguments, arguments.encoded);
   }

@@ -52,6 +52,17 @@ std::vector<Takes> argument_kinds(cl_kernel kernel, std::uint32_t argument_count
   return kinds;
 }
 
+bool only_reads(cl_kernel kernel, std::uint32_t index) {
+  const auto get = [&](cl_kernel_arg_info param, auto value) {
+    return clGetKernelArgInfo(kernel, index, param, sizeof(value), &value, nullptr) == CL_SUCCESS ? value : 0;
+  };
+  if (get(CL_KERNEL_ARG_ACCESS_QUALIFIER, cl_kernel_arg_access_qualifier{}) == CL_KERNEL_ARG_ACCESS_READ_ONLY)
+    return true;
+  const auto address = get(CL_KERNEL_ARG_ADDRESS_QUALIFIER, cl_kernel_arg_address_qualifier{});
+  const auto type = get(CL_KERNEL_ARG_TYPE_QUALIFIER, cl_kernel_arg_type_qualifier{});
+  return address == CL_KERNEL_ARG_ADDRESS_CONSTANT || (type & CL_KERNEL_ARG_TYPE_CONST) != 0;
+}
+
 bool may_be_given(Takes takes, wire::ArgumentKind kind) {
   using wire::ArgumentKind;
   switch (takes) {

@@ -24,6 +24,10 @@ enum class Takes : std::uint8_t {
 /// One for each argument of a kernel that the driver has made.
 std::vector<Takes> argument_kinds(cl_kernel kernel, std::uint32_t argument_count);
 
+/// Whether the kernel cannot write the memory of the argument: it is constant or a read-only image, or its
+/// type points to const. False also if the driver does not say.
+bool only_reads(cl_kernel kernel, std::uint32_t index);
+
 bool may_be_given(Takes takes, wire::ArgumentKind kind);
 
 }  // namespace fairgv::vgpu::opencl

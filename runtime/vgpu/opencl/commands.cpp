@@ -71,6 +71,19 @@ MadeCode* code_of(Kernel& kernel, Queue& queue, const Launch::Range& range) {
   return kernel.code.made;
 }
 
+bool Kernel::may_write(std::uint32_t argument) {
+  for (auto index = static_cast<std::uint32_t>(only_reads.size()); index < argument_count; ++index)
+    only_reads.push_back(opencl::only_reads(handle.get(), index) ? 1 : 0);
+  return argument >= only_reads.size() || only_reads[argument] == 0;
+}
+
+void Launch::note_writes(WriteLog& log) const {
+  const auto& given = arguments_->arguments;
+  for (std::uint32_t index = 0; index < given.size(); ++index) {
+    if (given[index] && given[index]->object && kernel_->may_write(index)) log.note(*given[index]->object);
+  }
+}
+
 cl_int QueueCommand::enqueue_after(cl_event start) {
   std::vector<cl_event> list;
   for (const NodePtr& wait : driver_waits()) {
@@ -103,6 +116,7 @@ std::int32_t QueueCommand::compile(CompletionSink& sink) {
 }
 
 std::int32_t QueueCommand::issue() {
+  if (queue_->writes != nullptr && queue_->writes->on()) note_writes(*queue_->writes);
   if (!at_gate_) return enqueue_after(nullptr);
   gate_->open();
   return CL_SUCCESS;

@@ -45,6 +45,8 @@ class QueueCommand : public DeviceCommand {
   /// the command is queued.
   void begins_with(std::shared_ptr<const QueueCommand> first) { first_ = std::move(first); }
   sched::CommandKind kind() const final { return kind_; }
+  /// Notes the objects that it may write.
+  virtual void note_writes(WriteLog& log) const = 0;
 
  private:
   virtual cl_int enqueue(cl_command_queue queue, const Waits& waits) = 0;
@@ -93,18 +95,25 @@ struct ToQueue {
   }
 };
 
+/// Which of its objects a transfer writes: those that it copies to come last.
+enum class Writes : std::uint8_t { nothing, the_last };
+
 /// A transfer, copy or fill: `send(const ToQueue&, const Objects&...)` calls the clEnqueue* function.
 template <class Send, class... Objects>
 class Transfer final : public QueueCommand {
  public:
   Transfer(std::shared_ptr<Queue> queue, cl_int error, sched::CommandKind kind, std::uint64_t bytes,
-           Send send, std::shared_ptr<Objects>... objects)
+           Writes writes, Send send, std::shared_ptr<Objects>... objects)
       : QueueCommand(std::move(queue), error, kind),
         bytes_(bytes),
+        writes_(writes),
         send_(std::move(send)),
         objects_(std::move(objects)...) {}
 
   std::uint64_t bytes() const override { return bytes_; }
+  void note_writes(WriteLog& log) const override {
+    if (writes_ == Writes::the_last) log.note(*std::get<sizeof...(Objects) - 1>(objects_));
+  }
 
  private:
   cl_int enqueue(cl_command_queue queue, const Waits& waits) final {
@@ -116,17 +125,18 @@ class Transfer final : public QueueCommand {
   }
 
   const std::uint64_t bytes_;
+  const Writes writes_;
   Send send_;
   std::tuple<std::shared_ptr<Objects>...> objects_;
 };
 
 template <class Send, class... Objects>
 std::shared_ptr<QueueCommand> make_transfer(std::shared_ptr<Queue> queue, sched::CommandKind kind,
-                                            std::uint64_t bytes, Send send,
+                                            std::uint64_t bytes, Writes writes, Send send,
                                             const std::shared_ptr<Objects>&... objects) {
   const cl_int error = first_error(*queue, *objects...);
-  return std::make_shared<Transfer<Send, Objects...>>(std::move(queue), error, kind, bytes, std::move(send),
-                                                      objects...);
+  return std::make_shared<Transfer<Send, Objects...>>(std::move(queue), error, kind, bytes, writes,
+                                                      std::move(send), objects...);
 }
 
 /// A kernel launch with the arguments of the moment in which it was enqueued.
@@ -151,6 +161,7 @@ class Launch final : public QueueCommand, public SliceableLaunch {
   const Kernel& kernel() const { return *kernel_; }
   const ArgumentSet& arguments() const { return *arguments_; }
 
+  void note_writes(WriteLog& log) const override;
   bool is_launch() const override { return true; }
   bool compiles_late(bool in_parts) const override;
   std::string_view name() const override { return kernel_->name; }

@@ -284,8 +284,12 @@ template <class Call, class Send, class... Objects>
 Result<void> Handlers::enqueue(const Call& call, Send send, const std::shared_ptr<Objects>&... objects) {
   FAIRGV_TRY(queue, objects_.get<Queue>(call.command.queue));
   const std::uint64_t bytes = size_of(call) * element_bytes(*objects...);  // bounds were checked: it fits
+  constexpr Writes kWrites = requires {
+    call.to;
+  }
+  ? Writes::nothing : Writes::the_last;
   return executor_.enqueue(
-      make_transfer(std::move(queue).value(), kind_of(call), bytes, std::move(send), objects...),
+      make_transfer(std::move(queue).value(), kind_of(call), bytes, kWrites, std::move(send), objects...),
       call.command.completion, call.command.wait_list);
 }
 

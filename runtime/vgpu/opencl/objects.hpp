@@ -28,6 +28,7 @@
 #include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/programs/recipe.hpp"
 #include "runtime/vgpu/opencl/programs/sliced_program.hpp"
+#include "runtime/vgpu/opencl/write_log.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 
@@ -92,6 +93,7 @@ struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
   cl_device_id device = nullptr;           // the driver's, that it is on
   cl_uint address_bits = 0;                // of that device
   bool is_pocl = false;                    // its driver is, some of whose checks are assertions
+  WriteLog* writes = nullptr;              // the session's; may be null
   /// Of local memory that it has, where the driver does not look by itself.
   std::uint64_t local_bytes = std::numeric_limits<std::uint64_t>::max();
   QueueHandle handle;
@@ -190,8 +192,11 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
   std::uint64_t function = 0;
   std::uint32_t argument_count = 0;
   std::vector<Takes> takes;  // by argument
+  /// Whether the kernel may write the memory of an argument: asked of the driver when it is of interest.
+  bool may_write(std::uint32_t argument);
   std::uint64_t local_bytes =
       0;  // of local memory, beside what arguments ask for; 0 also if the driver does not say
+  std::vector<std::uint8_t> only_reads;  // by argument; empty: not known yet
   /// The arguments of the next launch.
   std::shared_ptr<const ArgumentSet> arguments = std::make_shared<ArgumentSet>();
   /// The arguments that the driver's kernel has been given.

@@ -26,21 +26,22 @@ std::uint64_t stands_at(const std::atomic<std::uint64_t>& total) {
 }  // namespace
 
 TurnMeter::TurnMeter(const TurnPages& pages, const TurnSettings& settings)
-    : turn_(pages.turn),
-      promise_(pages.promise),
-      settings_(settings),
-      used_(stands_at(pages.turn.used_ns)),
-      published_(used_),
-      paused_(pages.promise == nullptr ? 0 : stands_at(pages.promise->paused_ns)),
-      history_(settings.samples),
-      commands_(stands_at(pages.turn.commands)),
-      launches_(stands_at(pages.turn.launches)),
-      syncs_(stands_at(pages.turn.syncs)),
-      samples_(stands_at(pages.turn.samples)),
-      slices_(stands_at(pages.turn.slices)),
-      bytes_(stands_at(pages.turn.bytes)),
-      checked_(stands_at(pages.turn.checked_ns)),
-      by_events_(stands_at(pages.turn.by_events_ns)) {}
+    : turn_(pages.turn), promise_(pages.promise), settings_(settings), history_(settings.samples) {
+  take_over();
+}
+
+void TurnMeter::take_over() {
+  published_ = used_ = Duration(stands_at(turn_.used_ns));
+  paused_ = Duration(promise_ == nullptr ? 0 : stands_at(promise_->paused_ns));
+  commands_ = stands_at(turn_.commands);
+  launches_ = stands_at(turn_.launches);
+  syncs_ = stands_at(turn_.syncs);
+  samples_ = stands_at(turn_.samples);
+  slices_ = stands_at(turn_.slices);
+  bytes_ = stands_at(turn_.bytes);
+  checked_ = stands_at(turn_.checked_ns);
+  by_events_ = stands_at(turn_.by_events_ns);
+}
 
 void TurnMeter::begin(bool rested, TimePoint now) {
   slice_ = Duration(turn_.slice_ns.load(std::memory_order_relaxed));

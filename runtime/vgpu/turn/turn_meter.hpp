@@ -59,8 +59,10 @@ class TurnMeter {
   /// How often in a slice stolen time is looked at: a look takes system calls for each thread of the device.
   static constexpr int kStolenLooks = 4;
 
-  /// Goes on where the page's totals stand: another worker may have begun the session.
   TurnMeter(const TurnPages& pages, const TurnSettings& settings);
+
+  /// Goes on where the page's totals stand: another worker has begun the session. Before the first command.
+  void take_over();
 
   // ---- a turn
 

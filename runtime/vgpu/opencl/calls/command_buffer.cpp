@@ -42,6 +42,14 @@ class Replay final : public QueueCommand {
       : QueueCommand(queue, first_error(*queue, *buffer), reinterpret_cast<std::uintptr_t>(buffer.get())),
         buffer_(std::move(buffer)) {}
 
+  void note_writes(WriteLog& log) const final {
+    for (const auto& object : buffer_->uses) log.note(*object);
+    for (const auto& set : buffer_->arguments) {
+      for (const auto& argument : set->arguments) {
+        if (argument && argument->object) log.note(*argument->object);
+      }
+    }
+  }
   bool is_launch() const final { return true; }
   std::string_view name() const final { return "(command buffer)"; }
   std::string_view why_whole() const final { return "it was recorded"; }
@@ -185,7 +193,7 @@ Result<cl_int> Handlers::record_copy(const wire::Recorded<Enqueued>& call) {
       const std::uint64_t bytes = size_of(call.command) * element_bytes(*object...);
       buffer.steps.push_back(
           [kind = kind_of(call.command), bytes, how = copy.send, object...](const auto& queue) {
-            return make_transfer(queue, kind, bytes, how, object...);
+            return make_transfer(queue, kind, bytes, Writes::the_last, how, object...);
           });
       return error;
     };

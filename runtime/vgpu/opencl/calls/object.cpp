@@ -55,6 +55,7 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
                                        profiling ? Clock::device : Clock::none);
   queue->sub_device = driver_.devices()[call.device].owner;
   queue->device = id.value();
+  queue->writes = &moving_.writes();
   queue->error = queue->context->error;
   // The driver is not asked about a device that is none of the context's if the program may not use it.
   if (!settings_.access.may_use(queue->lane->device())) queue->error = CL_DEVICE_NOT_AVAILABLE;

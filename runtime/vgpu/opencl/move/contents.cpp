@@ -18,20 +18,6 @@ bool has_own(const Image& image) {
   return image.handle && image.memory == nullptr;
 }
 
-std::array<std::size_t, 3> region_of(const Image& image) {
-  const auto& [x, y, z] = image.extent;
-  return {std::max<std::size_t>(x, 1), std::max<std::size_t>(y, 1), std::max<std::size_t>(z, 1)};
-}
-
-/// A queue for one copy. The driver's own default: in order, without times.
-QueueHandle make_plain_queue(cl_context context, cl_device_id device, cl_int& error) {
-// Deprecated, and the only one that every driver has.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-  return QueueHandle(clCreateCommandQueue(context, device, 0, &error));
-#pragma GCC diagnostic pop
-}
-
 /// The program may have forbidden the host to read or write the memory: the driver then copies by way of
 /// memory of its own.
 struct Detour {
@@ -116,6 +102,19 @@ Result<void> with_queue(const Object& object, cl_device_id device, const Copy& c
 }
 
 }  // namespace
+
+std::array<std::size_t, 3> region_of(const Image& image) {
+  const auto& [x, y, z] = image.extent;
+  return {std::max<std::size_t>(x, 1), std::max<std::size_t>(y, 1), std::max<std::size_t>(z, 1)};
+}
+
+QueueHandle make_plain_queue(cl_context context, cl_device_id device, cl_int& error) {
+// Deprecated, and the only one that every driver has.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  return QueueHandle(clCreateCommandQueue(context, device, 0, &error));
+#pragma GCC diagnostic pop
+}
 
 std::uint64_t contents_bytes(const Object& object) {
   if (object.kind() == ObjectKind::buffer) {

@@ -9,8 +9,11 @@
 
 #include "runtime/vgpu/opencl/commands.hpp"
 #include "runtime/vgpu/opencl/move/contents.hpp"
+#include "runtime/vgpu/opencl/move/contents_reads.hpp"
 #include "runtime/vgpu/opencl/move/likeness.hpp"
 #include "runtime/wire/calls/kernels.hpp"
+#include "runtime/wire/calls/programs.hpp"
+#include "runtime/wire/calls/session.hpp"
 #include "runtime/wire/codec.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -75,7 +78,7 @@ std::uint64_t MovingObjects::contents_bytes(const void* object) {
 }
 
 Result<void> MovingObjects::read_contents(const void* object, std::span<std::byte> to) {
-  return opencl::read_contents(as_object(object), device_of(as_object(object)), to);
+  return opencl::read_contents(as_object(object), device_of(as_object(object)).id, to);
 }
 
 std::vector<std::byte> MovingObjects::state() {
@@ -134,10 +137,39 @@ std::vector<MovableObjects::Arguments> MovingObjects::arguments_of_kernels() {
 }
 
 /// Of the object's context; any will do.
-cl_device_id MovingObjects::device_of(const Object& object) const {
+const Device& MovingObjects::device_of(const Object& object) const {
   const auto& context = object.kind() == ObjectKind::image ? *static_cast<const Image&>(object).context
                                                            : *static_cast<const Buffer&>(object).context;
-  return parts_.driver.devices()[context.devices.front()].id;
+  return parts_.driver.devices()[context.devices.front()];
+}
+
+// ---- the same, while it serves
+
+void MovingObjects::prepare_to_leave(bool prepares) {
+  writes_.turn(prepares);
+  if (parts_.memory != nullptr) parts_.memory->withhold(prepares);
+}
+
+std::unordered_set<std::uint64_t> MovingObjects::take_written(std::span<const NodePtr> under_way) {
+  auto written = writes_.take();
+  for (const NodePtr& node : under_way) {
+    if (const auto* const command = dynamic_cast<const QueueCommand*>(node.get()))
+      command->note_writes(writes_);
+  }
+  return written;
+}
+
+void MovingObjects::copy_contents(wire::ObjectId object, int file, std::uint64_t offset,
+                                  std::shared_ptr<ContentsCopy> copy, Executor::Loop& loop) {
+  const auto found = parts_.objects.find_any(object);
+  if (!found) return copy->fail();
+  read_ahead(found, device_of(*found), file, offset, copy, loop);
+}
+
+bool MovingObjects::only_makes(wire::Opcode makes) const {
+  return makes == wire::CreateContext::opcode || makes == wire::CreateProgramWithSource::opcode ||
+         makes == wire::CreateProgramWithBinary::opcode || makes == wire::CreateProgramWithIl::opcode ||
+         makes == wire::CreateProgramWithBuiltInKernels::opcode || makes == wire::LinkProgram::opcode;
 }
 
 // ---- the worker that takes over
@@ -172,7 +204,7 @@ Result<void> MovingObjects::write_contents(wire::ObjectId object, std::span<cons
   if (!found || opencl::contents_bytes(*found) != from.size())
     return Error{
         fmt::format("an image with {} bytes of contents for object {}", from.size(), object.index())};
-  return opencl::write_contents(*found, device_of(*found), from);
+  return opencl::write_contents(*found, device_of(*found).id, from);
 }
 
 Result<void> MovingObjects::put_arguments(std::span<const std::byte> encoded) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "runtime/vgpu/memory/memory_waits.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
+#include "runtime/vgpu/opencl/write_log.hpp"
 
 namespace fairgv::vgpu::opencl {
 
@@ -48,6 +50,15 @@ class MovingObjects final : public MovableObjects {
   std::optional<Arguments> arguments_of(const Node& command) override;
   std::vector<Arguments> arguments_of_kernels() override;
 
+  void prepare_to_leave(bool prepares) override;
+  std::unordered_set<std::uint64_t> take_written(std::span<const NodePtr> under_way) override;
+  bool is_written(wire::ObjectId object) const override { return writes_.has(object); }
+  void copy_contents(wire::ObjectId object, int file, std::uint64_t offset,
+                     std::shared_ptr<ContentsCopy> copy, Executor::Loop& loop) override;
+  bool only_makes(wire::Opcode makes) const override;
+  /// For the session's queues.
+  WriteLog& writes() { return writes_; }
+
   Result<void> move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves) override;
   Result<void> put_state(std::span<const std::byte> state) override;
   void finish_builds() override;
@@ -58,9 +69,10 @@ class MovingObjects final : public MovableObjects {
 
  private:
   Arguments encoded(wire::ObjectId kernel, const ArgumentSet& arguments) const;
-  cl_device_id device_of(const Object& object) const;
+  const Device& device_of(const Object& object) const;
 
   const Parts parts_;
+  WriteLog writes_;
 };
 
 }  // namespace fairgv::vgpu::opencl

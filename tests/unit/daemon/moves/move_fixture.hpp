@@ -18,6 +18,17 @@ struct MoveTest : SessionTableTest {
   static std::string say(const std::string& packet) { return "printf %s '" + packet + "' >&$channel\n"; }
   /// Waits for the next order, as the variable `order`.
   static std::string hear() { return "order=$(dd bs=65536 count=1 status=none <&$channel)\n"; }
+  /// Answers an order to copy ahead, which is the latest: so much is left.
+  static std::string say_copied(std::uint64_t left = 0) {
+    return "number=${order#*'\"number\":'}\nnumber=${number%%[,\\}]*}\n"
+           "printf %s '{\"worker\":\"copied ahead\",\"bytes\":0,\"left\":" +
+           std::to_string(left) + ",\"number\":'\"$number\"'}' >&$channel\n";
+  }
+  /// Waits for the order to write the image, and copies ahead before.
+  static std::string hear_write() {
+    return hear() + "while case \"$order\" in *'copy ahead'*) ;; *) false;; esac; do\n" + say_copied() +
+           hear() + "done\n";
+  }
   /// Says with a number that it has got as far as this.
   static std::string note(std::uint64_t number) { return say(to_text(reduce(number))); }
   /// Asks the ledger for so much on its first device, and waits for the answer.
@@ -36,10 +47,14 @@ struct MoveTest : SessionTableTest {
   }
   /// A worker that does what an honest one does.
   static std::string honest_old() {
-    return hear() + say(to_text(session::ImageWritten{0})) + hear() + note(1) + rest();
+    return "while :; do\n" + hear() + "case \"$order\" in '') exit;;\n*'copy ahead'*)\n" + say_copied() +
+           ";;\n*'write image'*)\n" + say(to_text(session::ImageWritten{0})) + ";;\n*)\n" + note(1) +
+           ";; esac; done\n";
   }
   static std::string honest_new() {
-    return hear() + say(to_text(session::MadeAgain{})) + hear() + note(2) + honest_old();
+    return hear() + "while case \"$order\" in *'make ahead'*) ;; *) false;; esac; do\n" +
+           say(to_text(session::MadeAhead{})) + hear() + "done\n" + say(to_text(session::MadeAgain{})) +
+           hear() + note(2) + honest_old();
   }
 
   /// Begins bob's session. `old_one`: what its first worker does once it is ready; `new_one`: what each

@@ -18,15 +18,28 @@ struct StepsOfAMove : ::testing::Test {
   static std::string refused(const Result<Due>& due) { return due ? "not refused" : due.error().message; }
 
   const MoveSteps::Time start{1'000s};
-  MoveSteps steps{{30s, 60s, 90s}, start};
+  MoveSteps steps{{30s, 40s, 60s, 90s}, start};
+  std::uint64_t number = 0;
   const WorkerMessage ready = session::WorkerReady{{{"p", "d", 4}}};
+  static constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+  /// The two workers copy ahead, and so much is left. The order that is due then.
+  Due copy(std::uint64_t left) {
+    steps.begin_copying(++number, start);
+    EXPECT_EQ(steps.hear_old(session::CopiedAhead{number, 100, left}).value(), Due::make_ahead);
+    steps.begin_preparing(start);
+    return steps.hear_new(session::MadeAhead{}).value();
+  }
+
   const WorkerMessage image = session::ImageWritten{100};
   const WorkerMessage made = session::MadeAgain{};
 };
 
 TEST_F(StepsOfAMove, FollowEachOther) {
   EXPECT_EQ(steps.old(), Old::serves);
-  ASSERT_EQ(steps.hear_new(ready).value(), Due::write_image);
+  ASSERT_EQ(steps.hear_new(ready).value(), Due::copy_ahead);
+  ASSERT_EQ(copy(0), Due::write_image);
+  EXPECT_EQ(steps.old(), Old::serves);
   steps.begin_writing(start + 1s);
   EXPECT_EQ(steps.step(), Step::writing);
   EXPECT_EQ(steps.old(), Old::writes);
@@ -35,6 +48,46 @@ TEST_F(StepsOfAMove, FollowEachOther) {
   steps.begin_making(start + 3s);
   ASSERT_EQ(steps.hear_new(made).value(), Due::commit);
   EXPECT_EQ(steps.held(start + 4s), 3s) << "since the old worker was told to write";
+}
+
+TEST_F(StepsOfAMove, CopyAheadAgainAsLongAsClearlyLessIsLeft) {
+  (void)steps.hear_new(ready);
+  EXPECT_EQ(copy(800 * kMiB), Due::copy_ahead);
+  EXPECT_EQ(copy(400 * kMiB), Due::copy_ahead);
+  EXPECT_EQ(copy(350 * kMiB), Due::write_image) << "the program writes as fast as it is copied";
+}
+
+TEST_F(StepsOfAMove, DoNotCopyAheadForLittle) {
+  (void)steps.hear_new(ready);
+  EXPECT_EQ(copy(MoveSteps::kWorthCopying), Due::copy_ahead);
+  EXPECT_EQ(copy(MoveSteps::kWorthCopying / 2), Due::write_image);
+}
+
+TEST_F(StepsOfAMove, CopyAheadOnlySoOften) {
+  (void)steps.hear_new(ready);
+  std::uint64_t left = std::uint64_t{1} << 40;
+  for (int i = 1; i < MoveSteps::kMostCopies; ++i) EXPECT_EQ(copy(left /= 2), Due::copy_ahead);
+  EXPECT_EQ(copy(left / 2), Due::write_image);
+}
+
+TEST_F(StepsOfAMove, GoOnWithoutACopyThatTakesTooLong) {
+  (void)steps.hear_new(ready);
+  EXPECT_FALSE(steps.goes_on_without());
+  steps.begin_copying(7, start + 1s);
+  EXPECT_EQ(steps.deadline(), start + 41s);
+  EXPECT_TRUE(steps.goes_on_without());
+  steps.begin_writing(start + 41s);
+  EXPECT_FALSE(steps.goes_on_without());
+  // It has crossed the order.
+  EXPECT_EQ(steps.hear_old(session::CopiedAhead{7, 100, 0}).value(), Due::nothing);
+  EXPECT_EQ(steps.hear_old(image).value(), Due::make_again);
+}
+
+TEST_F(StepsOfAMove, LeaveOutACopyOfAnEarlierMove) {
+  (void)steps.hear_new(ready);
+  steps.begin_copying(8, start);
+  EXPECT_EQ(steps.hear_old(session::CopiedAhead{7, 100, 0}).value(), Due::nothing);
+  EXPECT_EQ(steps.hear_old(session::CopiedAhead{8, 100, 0}).value(), Due::make_ahead);
 }
 
 TEST_F(StepsOfAMove, HaveADeadlineEach) {

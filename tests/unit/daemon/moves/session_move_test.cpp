@@ -96,6 +96,57 @@ TEST_F(MoveTest, ANewWorkerThatDiesWhileItMakesTheSessionLeavesItToTheOldOne) {
   EXPECT_EQ(counts().crashes, 0U);
 }
 
+TEST_F(MoveTest, AWorkerIsCopiedAheadAsLongAsThatPays) {
+  const auto copied = [](std::uint64_t left) { return hear() + say_copied(left << 20); };
+  start_two(copied(900) + copied(400) + copied(350) + hear() + note(1) +
+                say(to_text(session::ImageWritten{0})) + rest(),
+            say(ready()) + honest_new());
+  EXPECT_EQ(move(), "");
+  EXPECT_NE(session().worker.pid(), old_worker);
+  settle();
+}
+
+TEST_F(MoveTest, WhatTheSessionTakesWhileItIsCopiedIsChargedToo) {
+  start_two(take_memory(100) + hear() + take_memory(50) + say_copied(std::uint64_t{64} << 20) + hear() +
+                take_memory(70) + say_copied() + honest_old(),
+            say(ready()) + honest_new());
+  EXPECT_EQ(move(1), "");
+  settle();
+  EXPECT_EQ(granted(), Bytes({0, 220}));
+}
+
+TEST_F(MoveTest, ATargetThatHasTooLittleInTheEndFailsTheMove) {
+  start_two(take_memory(400) + hear() + say_copied() + take_memory(200) + honest_old(),
+            say(ready()) + honest_new());
+  EXPECT_EQ(move(1),
+            "session 1 does not move: it needs 200 B of device 1, and the device has 100 B more: 100 B are "
+            "missing");
+  run_until([&] { return has_come_to(1); });
+  settle();
+  EXPECT_EQ(granted(), Bytes({600, 0}));
+}
+
+TEST_F(MoveTest, AWorkerThatCopiesForTooLongWritesItsImageInstead) {
+  house.config.session.move_patience = std::chrono::milliseconds(100);
+  start_two(hear() + "first=$order\n" + hear() + "order=$first\n" + say_copied() +  // late
+                say(to_text(session::ImageWritten{0})) + rest(),
+            say(ready()) + honest_new());
+  EXPECT_EQ(move(), "");
+  EXPECT_NE(session().worker.pid(), old_worker);
+  settle();
+}
+
+TEST_F(MoveTest, ACopyThatIsLateIsNoOffence) {
+  start_two(hear() + "first=$order\n" + hear() + "order=$first\n" + say_copied() + note(1) + honest_old(),
+            say(ready()) + "exit 3\n");
+  const std::string failure = move();
+  EXPECT_NE(failure.find("its new worker ended with status 3"), std::string::npos) << failure;
+  run_until([&] { return has_come_to(1); });
+  settle();
+  EXPECT_EQ(session().stage, Session::Stage::running);
+  EXPECT_EQ(counts().violations, 0U);
+}
+
 TEST_F(MoveTest, TheOldWorkersDeathEndsTheSessionAndTheMove) {
   start_two(hear() + "exit 3\n", say(ready()) + honest_new());
   EXPECT_EQ(move(), "session 1 does not move: it has ended");
@@ -115,8 +166,8 @@ TEST_F(MoveTest, TheProgramsEndEndsBothWorkers) {
 TEST_F(MoveTest, AWorkerThatDoesNotComeToRestInTimeGoesOn) {
   house.config.session.move_patience = std::chrono::milliseconds(100);
   // It answers when it has heard that it may go on: too late.
-  start_two(hear() + hear() + note(1) + "while [ ! -e " + (folder / "go").string() +
-                " ]; do sleep 0.01; done\n" + say(to_text(session::ImageWritten{0})) + hear() +
+  start_two(hear_write() + hear() + note(1) + "while [ ! -e " + (folder / "go").string() +
+                " ]; do sleep 0.01; done\n" + say(to_text(session::ImageWritten{0})) + hear_write() +
                 say(to_text(session::ImageWritten{0})) + hear() + rest(),
             say(ready()) + honest_new());
   const std::string failure = move();
@@ -137,15 +188,15 @@ TEST_F(MoveTest, AWorkerThatDoesNotComeToRestInTimeGoesOn) {
 }
 
 TEST_F(MoveTest, AWorkerThatAsksForMemoryWhileItRestsEndsItsSession) {
-  start_two(hear() + say(to_text(session::ImageWritten{0})) + "sleep 0.2\n" + take_memory(1) + rest(),
-            say(ready()) + hear() + rest());
+  start_two(hear_write() + say(to_text(session::ImageWritten{0})) + "sleep 0.2\n" + take_memory(1) + rest(),
+            say(ready()) + hear() + say(to_text(session::MadeAhead{})) + hear() + rest());
   EXPECT_EQ(move(), "session 1 does not move: it has ended");
   run_until([&] { return table.empty(); });
   EXPECT_EQ(counts().violations, 1U);
 }
 
 TEST_F(MoveTest, AnImageThatIsShorterThanItsWorkerSaysIsNotTaken) {
-  start_two(hear() + say(to_text(session::ImageWritten{1})) + hear() + note(1) + rest(),
+  start_two(hear_write() + say(to_text(session::ImageWritten{1})) + hear() + note(1) + rest(),
             say(ready()) + honest_new());
   EXPECT_EQ(move(), "session 1 does not move: its worker's image is shorter than it should be");
   run_until([&] { return has_come_to(1); });

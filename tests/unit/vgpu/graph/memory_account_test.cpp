@@ -50,6 +50,61 @@ struct MemoryAccountTest : ::testing::Test {
   MemoryAccount account{2, [this](const session::LedgerRequest& request) { return answer(request); }};
 };
 
+// ---- a move of the session to another worker
+
+TEST_F(MemoryAccountTest, MemoryThatIsWithheldStaysTheSessions) {
+  EXPECT_EQ(account.reserve(kBoth, 1000, 0).value(), 1000);
+  auto charge = account.charge(kBoth, 600, false);
+  account.withhold(true);
+  ASSERT_TRUE(account.give_back(kBoth, 400));
+  charge.value()->release();
+  EXPECT_EQ(granted[0], 1000);
+  EXPECT_EQ(granted[1], 1000);
+  EXPECT_EQ(account.left(0).value(), limit);
+  account.withhold(false);
+  EXPECT_EQ(granted[0], 0);
+  EXPECT_EQ(granted[1], 0);
+  EXPECT_EQ(account.left(0).value(), limit);
+}
+
+TEST_F(MemoryAccountTest, MemoryThatIsWithheldIsUsedBeforeMoreIsAskedFor) {
+  EXPECT_EQ(account.reserve(kFirst, limit, 0).value(), limit);
+  account.withhold(true);
+  ASSERT_TRUE(account.give_back(kFirst, limit));
+  EXPECT_EQ(account.reserve(kFirst, limit, 0).value(), limit) << "the daemon has nothing more";
+  EXPECT_EQ(granted[0], limit);
+  account.withhold(false);
+  EXPECT_EQ(granted[0], limit);
+  ASSERT_TRUE(account.give_back(kFirst, limit));
+}
+
+TEST_F(MemoryAccountTest, AnotherWorkersGrantsAreInherited) {
+  const std::uint64_t first[] = {500, 0};
+  ASSERT_TRUE(account.inherit(first, true));
+  auto kept = account.charge(kFirst, 200, false);
+  auto freed = account.charge(kFirst, 300, false);
+  ASSERT_TRUE(kept.value() && freed.value());
+  freed.value()->release();
+  EXPECT_EQ(questions, 0) << "it is the other worker's still";
+  const std::uint64_t last[] = {250, 100};
+  ASSERT_TRUE(account.inherit(last, false));
+  auto rest = account.charge(kFirst, 50, false);
+  ASSERT_TRUE(rest.value());
+  EXPECT_EQ(questions, 0);
+  EXPECT_EQ(account.left(1).value(), limit + 100);
+  granted[0] = 250;
+  kept.value()->release();
+  EXPECT_EQ(granted[0], 50) << "from now on it is given back";
+}
+
+TEST_F(MemoryAccountTest, GrantsBelowWhatIsChargedAreRefused) {
+  const std::uint64_t first[] = {500, 0};
+  ASSERT_TRUE(account.inherit(first, true));
+  auto charge = account.charge(kFirst, 200, false);
+  const std::uint64_t less[] = {100, 0};
+  EXPECT_FALSE(account.inherit(less, false));
+}
+
 TEST_F(MemoryAccountTest, ReservedMemoryIsThereForObjects) {
   EXPECT_EQ(account.reserve(kFirst, 1000, 0).value(), 1000);
   auto charge = account.charge(kFirst, 1000, true);

@@ -239,9 +239,9 @@ TEST_F(MovingSession, OfADamagedImageIsRefusedOrMadeAgain) {
   const auto try_image = [&](const std::vector<std::byte>& bytes) {
     Successor next(segment, turns, settings());
     (void)next.channel.daemon.send(to_text(session::GoOn{}));
-    const TakeOver damaged{{bytes.size(), {}, {}}, file_with(bytes)};
-    return take_over(damaged, next.channel.worker, segment, session::Api::opencl, next.executor,
-                     next.backend);
+    TakeOver damaged{{false, bytes.size(), {}, {}}, file_with(bytes)};
+    return take_over(std::move(damaged), next.channel.worker, segment, session::Api::opencl, next.executor,
+                     next.backend, nullptr);
   };
   const auto whole = try_image(image);
   EXPECT_TRUE(whole) << whole.error().message;

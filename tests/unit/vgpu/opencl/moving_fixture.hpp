@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -34,13 +35,12 @@ class MovingSession : public OpenClTest {
   struct Successor {
     Successor(ring::Segment& segment, session::TurnPage& turns, IssueSettings settings)
         : executor(segment, std::span(turns.devices, driver.root_devices().size()), std::move(settings)),
-          backend(driver, segment, executor),
-          worker(segment, executor, backend, Processors::our_cpus) {}
+          backend(driver, segment, executor) {}
 
     opencl::Driver driver = std::move(opencl::Driver::open()).value();
     Executor executor;
     opencl::Handlers backend;
-    Worker worker;
+    std::unique_ptr<Worker> worker;  // once it has taken over: it begins where the rings stand
     std::thread thread;
     Channel channel;
   };
@@ -58,47 +58,88 @@ class MovingSession : public OpenClTest {
     }
   }
 
-  std::variant<session::ImageWritten, session::CannotMove> answer_of(const Socket& daemon) {
+  /// The next message, or why the session cannot move.
+  template <class Message>
+  Result<Message> hear(const Socket& daemon) {
     auto packet = daemon.receive();
     EXPECT_TRUE(packet);
     auto message = session::parse_worker_message(packet->text);
     EXPECT_TRUE(message) << packet->text;
-    if (!message || std::holds_alternative<session::WorkerFailed>(message.value()))
-      return session::CannotMove{packet->text};
-    if (auto* const written = std::get_if<session::ImageWritten>(&message.value())) return *written;
-    return std::get<session::CannotMove>(message.value());
+    if (!message) return message.error();
+    if (auto* const heard = std::get_if<Message>(&message.value())) return *heard;
+    const auto* const refusal = std::get_if<session::CannotMove>(&message.value());
+    return Error{refusal != nullptr ? refusal->reason : packet->text};
   }
 
-  /// The worker that serves now comes to rest. Its image, or why it cannot move.
-  Result<TakeOver> leave_worker() {
-    Worker& leaving = successors.empty() ? worker : successors.back()->worker;
+  Worker& leaving() { return successors.empty() ? worker : *successors.back()->worker; }
+  Channel& leaving_channel() { return successors.empty() ? first_channel : successors.back()->channel; }
+
+  /// The worker that serves now is about to leave.
+  Leave& begin_leave() {
     opencl::Handlers& calls = successors.empty() ? backend : successors.back()->backend;
-    Channel& channel = successors.empty() ? first_channel : successors.back()->channel;
+    leaves.push_back(
+        std::make_unique<Leave>(leaving_channel().worker, leaving(), calls, session::Api::opencl));
+    return *leaves.back();
+  }
+
+  /// It comes to rest. Its image, or why it cannot move.
+  Result<TakeOver> end_leave() {
     UniqueFd file(::memfd_create("image", MFD_CLOEXEC));
-    leaves.push_back(std::make_unique<Leave>(channel.worker, leaving, calls, session::Api::opencl));
     leaves.back()->write_image(UniqueFd(::dup(file.get())));
-    const auto answer = answer_of(channel.daemon);
-    if (const auto* const refusal = std::get_if<session::CannotMove>(&answer)) return Error{refusal->reason};
-    return TakeOver{{std::get<session::ImageWritten>(answer).bytes, {}, {}}, std::move(file)};
+    FAIRGV_TRY(written, hear<session::ImageWritten>(leaving_channel().daemon));
+    return TakeOver{{false, written->bytes, {}, {}}, std::move(file)};
+  }
+
+  Result<TakeOver> leave_worker() {
+    begin_leave();
+    return end_leave();
+  }
+
+  /// It serves on, and what it has now is copied. Contents that are left are counted.
+  Result<TakeOver> copy_ahead() {
+    UniqueFd file(::memfd_create("copy", MFD_CLOEXEC));
+    leaves.back()->copy_ahead(++copies, UniqueFd(::dup(file.get())));
+    FAIRGV_TRY(copied, hear<session::CopiedAhead>(leaving_channel().daemon));
+    EXPECT_EQ(copied->number, copies);
+    left = copied->left;
+    return TakeOver{{true, copied->bytes, {}, {}}, std::move(file)};
+  }
+
+  std::unique_ptr<Successor> make_successor() {
+    return std::make_unique<Successor>(segment, turns, settings());
   }
 
   /// Another worker serves from now on. An Error, and the one before it serves, if that is impossible.
-  Result<void> move() {
-    FAIRGV_TRY(from, leave_worker());
-    auto made = std::make_unique<Successor>(segment, turns, settings());
+  /// `meanwhile` is called after each copy that is made ahead.
+  Result<void> move(std::vector<std::function<void()>> meanwhile = {}) {
+    begin_leave();
+    auto made = make_successor();
     Successor& next = *made;
+    std::vector<TakeOver> images;
+    for (const auto& act : meanwhile) {
+      FAIRGV_TRY(copy, copy_ahead());
+      images.push_back(std::move(copy).value());
+      act();
+    }
+    FAIRGV_TRY(last, end_leave());
+    images.push_back(std::move(last).value());
     // The daemon's orders come when this side has heard of the end.
+    for (std::size_t i = 1; i < images.size(); ++i)
+      (void)next.channel.daemon.send(to_text(images[i].order), {images[i].file.get()});
     (void)next.channel.daemon.send(to_text(session::GoOn{}));
-    const auto number = take_over(from.value(), next.channel.worker, segment, session::Api::opencl,
-                                  next.executor, next.backend);
-    EXPECT_TRUE(!number || next.channel.daemon.receive());  // it is made again
+    const auto number = take_over(std::move(images.front()), next.channel.worker, segment,
+                                  session::Api::opencl, next.executor, next.backend, nullptr);
+    for (std::size_t i = 1; number && i < images.size(); ++i)
+      EXPECT_TRUE(hear<session::MadeAhead>(next.channel.daemon));
+    EXPECT_TRUE(!number || hear<session::MadeAgain>(next.channel.daemon));
     if (!number) {
       leaves.back()->go_on();
       return number.error();
     }
-    next.worker.continue_from(number.value());
+    next.worker = std::make_unique<Worker>(segment, next.executor, next.backend, Processors::our_cpus);
+    next.worker->continue_from(number.value());
     next.thread = std::thread([this, &next] {
-      if (auto served = next.worker.run(); !served) broken = served.error();
+      if (auto served = next.worker->run(); !served) broken = served.error();
     });
     ring::ring(segment.header().worker_bell);
     successors.push_back(std::move(made));
@@ -108,6 +149,8 @@ class MovingSession : public OpenClTest {
   Channel first_channel;
   std::vector<std::unique_ptr<Leave>> leaves;
   std::vector<std::unique_ptr<Successor>> successors;
+  std::uint64_t copies = 0;  // ahead
+  std::uint64_t left = 0;    // after the latest
 };
 
 }  // namespace fairgv::vgpu

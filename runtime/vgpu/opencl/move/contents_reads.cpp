@@ -1,0 +1,101 @@
+#include "runtime/vgpu/opencl/move/contents_reads.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtime/vgpu/backend/mapped_part.hpp"
+#include "runtime/vgpu/opencl/command_kind.hpp"
+#include "runtime/vgpu/opencl/commands.hpp"
+#include "runtime/vgpu/opencl/move/contents.hpp"
+#include "runtime/wire/calls/buffer_commands.hpp"
+
+namespace fairgv::vgpu::opencl {
+namespace {
+
+/// A command moves so many bytes: about a millisecond, in which others wait for the device.
+constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+/// An object has no more commands than this.
+constexpr std::uint64_t kMostPieces = 1024;
+
+struct Piece {
+  std::uint64_t from = 0;  // in the object
+  std::uint64_t bytes = 0;
+};
+
+class ContentsRead final : public QueueCommand {
+ public:
+  ContentsRead(std::shared_ptr<Queue> queue, std::shared_ptr<const Object> object, Piece piece, int file,
+               std::uint64_t offset, std::shared_ptr<ContentsCopy> copy)
+      : QueueCommand(std::move(queue), CL_SUCCESS, kind_of(piece)),
+        object_(std::move(object)),
+        piece_(piece),
+        file_(file),
+        offset_(offset),
+        copy_(std::move(copy)) {}
+  ~ContentsRead() override {
+    if (!Node::ended() || status() != kComplete) copy_->fail();
+  }
+
+  std::uint64_t bytes() const override { return piece_.bytes; }
+  void note_writes(WriteLog&) const override {}
+  std::string_view why_whole() const override { return "it is a transfer"; }
+
+ private:
+  static sched::CommandKind kind_of(Piece piece) {
+    return opencl::kind_of(wire::EnqueueReadBuffer{{}, {}, piece.from, {0, piece.bytes}});
+  }
+
+  cl_int enqueue(cl_command_queue queue, const Waits& waits) override {
+    auto to = MappedPart::map(file_, offset_, piece_.bytes);
+    if (!to) return CL_OUT_OF_HOST_MEMORY;
+    to_ = std::move(to).value();
+    std::byte* const bytes = to_.bytes().data();
+    if (object_->kind() == ObjectKind::buffer) {
+      const auto& buffer = static_cast<const Buffer&>(*object_);
+      return clEnqueueReadBuffer(queue, buffer.handle.get(), CL_FALSE, piece_.from, piece_.bytes, bytes,
+                                 waits.count, waits.list, waits.event);
+    }
+    const auto& image = static_cast<const Image&>(*object_);
+    const auto region = region_of(image);
+    constexpr std::array<std::size_t, 3> kFirstElement{0, 0, 0};
+    return clEnqueueReadImage(queue, image.handle.get(), CL_FALSE, kFirstElement.data(), region.data(), 0, 0, bytes,
+                              waits.count, waits.list, waits.event);
+  }
+
+  const std::shared_ptr<const Object> object_;
+  const Piece piece_;
+  const int file_;
+  const std::uint64_t offset_;
+  const std::shared_ptr<ContentsCopy> copy_;  // keeps the file
+  MappedPart to_;
+};
+
+/// One of the worker's own, which no object of the program's depends on.
+std::shared_ptr<Queue> make_own_queue(const Object& object, const Device& device) {
+  auto queue = std::make_shared<Queue>();
+  queue->context = object.kind() == ObjectKind::image ? static_cast<const Image&>(object).context
+                                                      : static_cast<const Buffer&>(object).context;
+  queue->lane = std::make_shared<Lane>(true, device.root, Clock::none);
+  queue->device = device.id;
+  queue->handle = make_plain_queue(queue->context->handle.get(), device.id, queue->error);
+  return queue;
+}
+
+}  // namespace
+
+void read_ahead(const std::shared_ptr<Object>& object, const Device& device, int file, std::uint64_t offset,
+                const std::shared_ptr<ContentsCopy>& copy, Executor::Loop& loop) {
+  const auto queue = make_own_queue(*object, device);
+  if (queue->error != CL_SUCCESS) return copy->fail();
+  const std::uint64_t bytes = contents_bytes(*object);
+  // Images are not cut: their rows lie in the file without gaps.
+  const bool cut = object->kind() == ObjectKind::buffer;
+  const std::uint64_t piece = cut ? std::max(kPiece, bytes / kMostPieces + 1) : bytes;
+  for (std::uint64_t from = 0; from < bytes; from += piece) {
+    const Piece part{from, std::min(piece, bytes - from)};
+    loop.enqueue_own(std::make_shared<ContentsRead>(queue, object, part, file, offset + from, copy));
+  }
+}
+
+}  // namespace fairgv::vgpu::opencl
