@@ -116,7 +116,8 @@ TEST_F(MoveTest, WhatTheSessionTakesWhileItIsCopiedIsChargedToo) {
 }
 
 TEST_F(MoveTest, ATargetThatHasTooLittleInTheEndFailsTheMove) {
-  start_two(take_memory(400) + hear() + say_copied() + take_memory(200) + honest_old(),
+  start_two(take_memory(400) + hear() + say_copied() + hear() + take_memory(200) +
+                say(to_text(session::ImageWritten{0})) + hear() + note(1) + rest(),
             say(ready()) + honest_new());
   EXPECT_EQ(move(1),
             "session 1 does not move: it needs 200 B of device 1, and the device has 100 B more: 100 B are "
