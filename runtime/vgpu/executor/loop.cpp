@@ -111,8 +111,8 @@ void Executor::Loop::free_retired() {
     const Lock lock(executor_);
     dying_.swap(executor_.completions_.retired());
     if (own_ > 0) {
-      own_ -= static_cast<std::uint64_t>(
-          std::count_if(dying_.begin(), dying_.end(), [](const NodePtr& node) { return node->stays_behind; }));
+      own_ -= static_cast<std::uint64_t>(std::count_if(
+          dying_.begin(), dying_.end(), [](const NodePtr& node) { return node->stays_behind; }));
     }
     // Commands that still wait for something may hold the released object.
     if (!executor_.busy() && executor_.graph_.pending() == 0) executor_.release_noted_.store(false, kHint);

@@ -122,9 +122,9 @@ class Executor::Loop {
   std::vector<NodePtr> restored_nodes_;                   // in the order of Standing
   Batch batch_;                                           // being handed over
   std::vector<NodePtr> dying_;                            // being destroyed
-  std::uint64_t own_ = 0;                // commands of the worker's own that were not destroyed yet
-  std::uint64_t pending_seen_ = 0;                        // after the last add
-  std::uint64_t pending_at_issue_ = 0;                    // when it issued last
+  std::uint64_t own_ = 0;               // commands of the worker's own that were not destroyed yet
+  std::uint64_t pending_seen_ = 0;      // after the last add
+  std::uint64_t pending_at_issue_ = 0;  // when it issued last
   DeviceIssuer::Deadline deadline_;
 };
 

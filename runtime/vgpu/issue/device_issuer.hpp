@@ -96,7 +96,7 @@ class DeviceIssuer {
   enum class Rest { begins, ends, is_taken_over };  // the last: another worker's, before any command
   void rest(Rest rest) {
     rests_ = rest == Rest::begins;
-    if (rest == Rest::is_taken_over) turn_.meter().take_over();
+    if (rest == Rest::is_taken_over) turn_.take_over();
   }
   /// Nothing is in the driver's hands, and no turn is under way.
   bool at_rest() const {

@@ -26,9 +26,9 @@
 #include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
 #include "runtime/vgpu/opencl/handles.hpp"
+#include "runtime/vgpu/opencl/move/write_log.hpp"
 #include "runtime/vgpu/opencl/programs/recipe.hpp"
 #include "runtime/vgpu/opencl/programs/sliced_program.hpp"
-#include "runtime/vgpu/opencl/write_log.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 

@@ -35,6 +35,9 @@ class TurnClient {
   /// `knock` tells the dispatcher to look at this turn. The pages outlive this.
   TurnClient(const TurnPages& pages, const TurnSettings& settings, std::function<void()> knock);
 
+  /// Until now another worker had the session's turns. Before the first command.
+  void take_over() { meter_.take_over(); }
+
   /// How many commands may be issued now, as far as admits() takes them; not 0 only if the next one may. If
   /// there is work and no turn, asks for one; if there is a fresh turn, begins it.
   Permit may_issue(const Next& next, TimePoint now);

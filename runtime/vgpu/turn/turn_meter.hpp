@@ -61,9 +61,6 @@ class TurnMeter {
 
   TurnMeter(const TurnPages& pages, const TurnSettings& settings);
 
-  /// Goes on where the page's totals stand: another worker has begun the session. Before the first command.
-  void take_over();
-
   // ---- a turn
 
   /// A turn begins, by the terms in the page. `rested`: see TurnSettings.
@@ -135,6 +132,11 @@ class TurnMeter {
   std::optional<Duration> overrun_by_one(bool asked, TimePoint now);
 
  private:
+  friend class TurnClient;
+
+  /// Goes on where the page's totals stand: another worker may have begun the session. Before the first
+  /// command.
+  void take_over();
   /// Leaves out the time for which the dispatcher has stopped this process since the last call.
   void leave_out_pauses();
   Duration in_turn() const { return last_completion_ - turn_began_; }

@@ -59,8 +59,8 @@ class ContentsRead final : public QueueCommand {
     const auto& image = static_cast<const Image&>(*object_);
     const auto region = region_of(image);
     constexpr std::array<std::size_t, 3> kFirstElement{0, 0, 0};
-    return clEnqueueReadImage(queue, image.handle.get(), CL_FALSE, kFirstElement.data(), region.data(), 0, 0, bytes,
-                              waits.count, waits.list, waits.event);
+    return clEnqueueReadImage(queue, image.handle.get(), CL_FALSE, kFirstElement.data(), region.data(), 0, 0,
+                              bytes, waits.count, waits.list, waits.event);
   }
 
   const std::shared_ptr<const Object> object_;

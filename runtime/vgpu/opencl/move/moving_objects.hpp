@@ -19,8 +19,8 @@
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/memory/memory_waits.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/move/write_log.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
-#include "runtime/vgpu/opencl/write_log.hpp"
 
 namespace fairgv::vgpu::opencl {
 

@@ -1,4 +1,4 @@
-#include "runtime/vgpu/opencl/write_log.hpp"
+#include "runtime/vgpu/opencl/move/write_log.hpp"
 
 #include "runtime/vgpu/opencl/objects.hpp"
 
