@@ -144,6 +144,13 @@ add_executable(system_move_test system/move_test.cpp)
 target_link_libraries(system_move_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_move_test fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_wanderer)
 fairgv_discover_tests(system_move_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+if(FAIRGV_CUDA_INCLUDE)
+  add_executable(system_cuda_move_test system/cuda_move_test.cpp)
+  target_link_libraries(system_cuda_move_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main
+                                                      nlohmann_json::nlohmann_json)
+  add_dependencies(system_cuda_move_test fairgv fairgvd fairgv-vgpu fairgv-softcuda)
+  fairgv_discover_tests(system_cuda_move_test PROPERTIES TIMEOUT 180)
+endif()
 
 # TimeGraph's specification, reserves, and the window in front, where X's library is there to build with.
 add_executable(system_timegraph_test system/timegraph_test.cpp)

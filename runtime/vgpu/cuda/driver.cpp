@@ -124,6 +124,9 @@ Result<Driver> Driver::open(const std::string& library, const opencl::Driver* op
   find_own("cuFairgvAddPromptCallback", driver.functions_.add_callback);
   find_own("cuFairgvHoldNextLaunch", driver.functions_.hold_next_launch);
   find_own("cuFairgvLetLaunchGo", driver.functions_.let_launch_go);
+  find_own("cuFairgvPlaceNext", driver.functions_.place_next);
+  find_own("cuFairgvModuleMemory", driver.functions_.module_memory);
+  find_own("cuFairgvHeap", driver.functions_.heap);
   const CUresult ready = driver.functions_.cuInit(0);
   if (ready == CUDA_ERROR_NO_DEVICE) return driver;
   if (ready != CUDA_SUCCESS) {

@@ -79,6 +79,8 @@ class Executor::Loop {
   bool restores() const { return restored_ != nullptr; }
   /// Of a call that has made several commands, the one that it makes again; 0: it has made one.
   std::uint32_t restored_part() const { return restored_ != nullptr ? restored_->part : 0; }
+  /// Whether calls are handled that another worker has handled before.
+  bool is_restoring() const { return is_restoring_; }
   /// All is made again: what may be issued will be.
   void end_restoring();
 

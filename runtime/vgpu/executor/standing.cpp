@@ -8,6 +8,7 @@
 namespace fairgv::vgpu {
 
 void Executor::Loop::rest(bool rests) {
+  executor_.rests_.store(rests, std::memory_order_seq_cst);
   const Lock lock(executor_);
   for (const auto& issuer : executor_.issuers_) issuer->rest(rests);
   executor_.attention_.store(true, kHint);

@@ -70,6 +70,7 @@ struct Load {
   std::vector<std::byte> image;
   std::vector<wire::cuda::JitOption> options;
   bool slicing;
+  std::uint64_t place;  // of its variables; 0: anywhere
 
   void operator()() const {
     Loaded& to = *loaded;
@@ -110,6 +111,7 @@ struct Load {
 
   void load(Loaded& to, const void* bytes, std::size_t size) const {
     JitOptions jit(options);
+    const PlacedNext placed(context->driver, place);
     to.code = context->driver.cuModuleLoadDataEx(&to.handle, bytes, jit.count(), jit.names(), jit.values());
     to.info_log = jit.info_log();
     to.error_log = jit.error_log();
@@ -189,7 +191,8 @@ Result<void> Handlers::handle(const wire::cuda::LoadModule& call) {
                                           std::move(loaded),
                                           ended_copy(call.image),
                                           {call.options.begin(), call.options.end()},
-                                          settings_.slicing});
+                                          settings_.slicing,
+                                          places_.take(call.id)});
 }
 
 Result<wire::cuda::ModuleReply> Handlers::handle(const wire::cuda::GetModule& call) {
