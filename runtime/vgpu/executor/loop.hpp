@@ -71,7 +71,7 @@ class Executor::Loop {
   bool at_rest() const;
   /// All that is pending, and the events. At rest.
   Standing standing() const;
-  /// Begins with the events of another worker, before the first call.
+  /// Begins with the events of another worker, before the first call. From now on this one rests.
   Result<void> restore(const RestoredEvents& events);
   /// The next call that is handled makes this command again, and nothing else; null: it does as ever.
   void restore_next(const RestoredCommand* command) { restored_ = command; }

@@ -32,6 +32,7 @@ Standing Executor::Loop::standing() const {
 }
 
 Result<void> Executor::Loop::restore(const RestoredEvents& restored) {
+  rest(true);
   const Lock lock(executor_);
   is_restoring_ = true;
   for (const EventTable::State& state : restored.events) FAIRGV_CHECK(executor_.events_.restore(state));

@@ -180,7 +180,7 @@ class Making {
 
 Result<std::uint64_t> make_again(const UniqueFd& file, const session::MakeAgain& order, session::Api api,
                                  CallHandler& calls, Executor::Loop& loop, Replies& replies) {
-  if (calls.movable() == nullptr) return Error{"sessions of CUDA cannot be moved yet"};
+  if (calls.movable() == nullptr) return Error{"its API has no sessions that move"};
   FAIRGV_CHECK(calls.movable()->move_devices(order.moves));
   FAIRGV_TRY(image, ImageReader::open(file, order.bytes));
   replies.mute(true);

@@ -45,6 +45,7 @@ Result<std::uint64_t> take_over(const TakeOver& from, const Socket& daemon, cons
   FAIRGV_TRY(told, next_order(daemon));
   if (!std::holds_alternative<session::GoOn>(told->order))
     return Error{"the daemon has a worker that has made a session again do something else"};
+  executor.at(*helm).rest(false);
   executor.helm().let_go(std::move(*helm));
   return next.value();
 }

@@ -1,8 +1,8 @@
 // as_tenant [--direct] [--moved SEED] [--driver LIBRARY] PROGRAM [ARGUMENT...]: runs a CUDA program as a
 // tenant of a daemon of its own, with FairGV's libraries in its path as a user has them, over this driver or
 // the one found on the machine. With --direct the program has the driver in its own process. With --moved its
-// sessions get new workers again and again while it runs, and the last line says how often. Its output and
-// its status are the program's.
+// sessions get new workers again and again while it runs; lines behind its output say how often, and if never,
+// the status is 1. Else output and status are the program's.
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -27,7 +27,11 @@ class Mover {
       : socket_(std::move(socket)), random_(seed), thread_([this] { run(); }) {}
   Mover(const Mover&) = delete;
   Mover& operator=(const Mover&) = delete;
-  ~Mover() {
+  ~Mover() { end(); }
+
+  /// How often something has moved; the other attempts, by their reasons, on standard output.
+  unsigned end() {
+    if (!thread_.joinable()) return moves_;
     {
       const std::lock_guard lock(mutex_);
       ends_ = true;
@@ -36,6 +40,7 @@ class Mover {
     thread_.join();
     std::printf("moved %u times\n", moves_);
     for (const auto& [line, count] : refusals_) std::printf("%u times: %s\n", count, line.c_str());
+    return moves_;
   }
 
  private:
@@ -123,6 +128,9 @@ int main(int count, char** arguments) {
     mover.emplace(tenancy.value().socket(), static_cast<unsigned>(std::strtoul(moved.c_str(), nullptr, 10)));
   const auto finished = fairgv::harness::finish(std::move(started).value());
   for (const std::string& line : finished.lines) std::printf("%s\n", line.c_str());
-  mover.reset();
+  if (mover && mover->end() == 0) {
+    std::printf("nothing has moved\n");
+    return finished.status != 0 ? finished.status : 1;
+  }
   return finished.status;
 }

@@ -179,11 +179,12 @@ TEST_F(CudaMove, KeepsWaitsForWords) {
   // A stream that has given its waits up gives up the next one, too.
   WaitForWord late;
   late.command.queue = streams[2];
+  late.command.completion = client->events().acquire();
   late.space = Space::arena;
   late.address = range->offset + 16;
   late.value = 7;
   client->send(late);
-  EXPECT_LT(finish(streams[2]), 0);
+  EXPECT_LT(client->wait(late.command.completion), 0);
 }
 
 TEST_F(CudaMove, KeepsFreesInTheOrderOfAStream) {

@@ -23,6 +23,7 @@ constexpr unsigned kGrid = kNumbers / kBlock;
 constexpr unsigned kWidth = 64, kHeight = 32;
 constexpr unsigned kRoundsBetweenLooks = 8;
 constexpr unsigned kMostNodes = 200;
+constexpr std::size_t kHeapBytes = 1 << 20;
 
 void check(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return;
@@ -96,6 +97,7 @@ void CUDART_CB called_back(void* counter) {
 
 struct Wanderer {
   explicit Wanderer(std::size_t ballast_bytes) {
+    CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, kHeapBytes));
     for (cudaStream_t* const stream : {&first, &second}) CHECK(cudaStreamCreate(stream));
     CHECK(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming));
     for (std::uint32_t** const memory : {&numbers, &mixed, &graphed, &seen}) {
@@ -191,6 +193,14 @@ struct Wanderer {
     right = same("the module's variable", host_total, of_module) && right;
     right = same("managed memory", host_total, *managed) && right;
     right = same("the sum of nodes", host_nodes, of_nodes) && right;
+    std::size_t heap = 0;
+    CHECK(cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize));
+    right = same("the heap's limit", kHeapBytes, static_cast<std::uint32_t>(heap)) && right;
+    // Kernels have allocated from it: its size is what it is.
+    right = same("the refusal of another limit", cudaErrorInvalidValue,
+                 cudaDeviceSetLimit(cudaLimitMallocHeapSize, kHeapBytes)) &&
+            right;
+    cudaGetLastError();
     return same("the number of calls", rounds, called) && right;
   }
 
