@@ -51,6 +51,27 @@ TEST_F(CudaWanderer, GoesOnWhileItIsMovedAgainAndAgain) {
   expect_right(std::move(alice));
 }
 
+TEST_F(CudaWanderer, StaysWhereItIsIfCudaHasNoSuchDevice) {
+  tenancy.reset();
+  auto started =
+      harness::Tenancy::start({}, {{"POCL_DEVICES", "pthread pthread"}}, "[device.1]\nsame_as = 1\n");
+  ASSERT_TRUE(started) << started.error().message;
+  tenancy.emplace(std::move(started).value());
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const auto refused = harness::run({{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", harness::beside("fairgv"),
+                                      "migrate", "alice", "--device", "1", "--socket", tenancy->socket()},
+                                     {}});
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 1);
+  EXPECT_NE(joined(refused.value()).find("CUDA has no device 1 there"), std::string::npos) << joined(refused.value());
+  ASSERT_TRUE(progresses(alice));
+  const auto moved = fairgv({"migrate", "alice"});
+  EXPECT_EQ(moved.status, 0) << joined(moved);
+  std::printf("%s", joined(moved).c_str());
+  expect_right(std::move(alice));
+}
+
 TEST_F(CudaWanderer, WaitsWithoutAWorkerWhileItIsParked) {
   auto alice = start_wanderer("alice");
   ASSERT_TRUE(progresses(alice));
