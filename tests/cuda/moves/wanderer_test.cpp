@@ -68,7 +68,6 @@ TEST_F(CudaWanderer, StaysWhereItIsIfCudaHasNoSuchDevice) {
   ASSERT_TRUE(progresses(alice));
   const auto moved = fairgv({"migrate", "alice"});
   EXPECT_EQ(moved.status, 0) << joined(moved);
-  std::printf("%s", joined(moved).c_str());
   expect_right(std::move(alice));
 }
 

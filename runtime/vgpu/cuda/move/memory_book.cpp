@@ -49,6 +49,7 @@ std::uint64_t MemoryBook::begin(const Context& context, bool with_ranges) {
     if (allocation.context.get() == &context)
       book_.linear.push_back({address, allocation.bytes, allocation.charged});
   });
+  std::ranges::sort(book_.linear, {}, &BookOfContext::Linear::address);
   for (const auto& [offset, part] : parts_.pinned) {
     if (part.context.get() == &context) book_.pinned.push_back({offset, part.bytes, part.address});
   }
@@ -189,7 +190,7 @@ Result<void> MemoryBook::make_linear(const std::shared_ptr<Context>& context,
   const std::string what = fmt::format("{} bytes of memory at {:#x}", linear.bytes, linear.address);
   if (code != CUDA_SUCCESS) return refused(functions(), what, code);
   parts_.allocations.add(address, {context, linear.bytes, linear.charged, std::move(charged).value()});
-  if (address != linear.address) return Error{fmt::format("the driver has no {}", what)};
+  if (address != linear.address) return Error{fmt::format("the driver puts {} elsewhere", what)};
   return {};
 }
 
@@ -242,7 +243,7 @@ Result<void> MemoryBook::make_ranges(const BookOfContext& book) {
     const CUresult code = parts_.ranges.reserve(range.bytes, 0, range.address, address);
     const std::string what = fmt::format("a range of {} bytes at {:#x}", range.bytes, range.address);
     if (code != CUDA_SUCCESS) return refused(functions(), what, code);
-    if (address != range.address) return Error{fmt::format("the driver has no {}", what)};
+    if (address != range.address) return Error{fmt::format("the driver puts {} elsewhere", what)};
   }
   const std::uint64_t next = parts_.ranges.next_number();
   for (const auto& memory : book.physical) {
