@@ -25,6 +25,7 @@ class Allocations {
     std::uint64_t bytes = 0;    // that the driver was asked for
     std::uint64_t charged = 0;  // bytes
     MemoryCharge charge;
+    std::shared_ptr<const void> block{};  // that was mapped for it; null: the driver has allocated it
   };
 
   /// It outlives them.
@@ -76,7 +77,8 @@ class Allocations {
     const auto found = by_address_.find(address);
     if (found == by_address_.end()) return;
     const Context& context = *found->second.context;
-    if (use(context.driver, context.handle) == CUDA_SUCCESS) context.driver.cuMemFree(address);
+    if (found->second.block == nullptr && use(context.driver, context.handle) == CUDA_SUCCESS)
+      context.driver.cuMemFree(address);
     lent_.freed(address, std::move(found->second.charge));
     by_address_.erase(found);
   }

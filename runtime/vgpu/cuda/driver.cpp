@@ -96,6 +96,11 @@ std::int32_t Device::attribute(CUdevice_attribute which) const {
   return at < facts.attributes.size() ? facts.attributes[at] : 0;
 }
 
+std::uint32_t Device::capability() const {
+  return static_cast<std::uint32_t>(10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                                    attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+}
+
 bool has_virtual_memory(const Functions& functions) {
   return functions.cuMemAddressReserve != nullptr && functions.cuMemAddressFree != nullptr &&
          functions.cuMemGetAllocationGranularity != nullptr && functions.cuMemCreate != nullptr &&

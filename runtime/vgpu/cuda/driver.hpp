@@ -46,6 +46,8 @@ struct Device {
 
   /// 0: the driver does not say.
   std::int32_t attribute(CUdevice_attribute which) const;
+  /// 80 of compute capability 8.0; 0: unknown.
+  std::uint32_t capability() const;
 };
 
 /// Never unloaded: drivers have threads. The functions may be called from any thread, the rest by one.

@@ -323,5 +323,50 @@ TEST_F(CudaMove, KeepsLimitsAndAttributes) {
   EXPECT_EQ(find("scale").attributes.at(kDynamic), 1234);
 }
 
+/// Over a driver that has no way to put memory at an address but virtual memory management.
+struct CudaMoveByMappings : CudaMove {
+  void SetUp() override {
+    start_daemon("[cuda]\nlibrary = \"" FAIRGV_UNPLACED_DRIVER "\"\n");
+    ASSERT_NO_FATAL_FAILURE(connect("alice", {}));
+  }
+  static std::string without_variables() {
+    std::string text(kPtx);
+    const std::string variable = ".global .align 4 .u32 counter;\n";
+    return text.erase(text.find(variable), variable.size());
+  }
+};
+
+TEST_F(CudaMoveByMappings, KeepsMemoryAtItsAddresses) {
+  load(without_variables());
+  ASSERT_EQ(find("scale").code, 0);
+  const std::uint64_t small = allocate(4);
+  const std::uint64_t data = allocate(kNumbers * 4);
+  const std::uint64_t large = allocate(5 * kMiB);
+  write(legacy, small, std::vector<std::uint32_t>{12});
+  write(legacy, data, numbers(kNumbers));
+  write(legacy, large + 4 * kMiB, numbers(kNumbers));
+  ASSERT_NO_FATAL_FAILURE(move());
+  scale(legacy, data, kNumbers, 2);
+  client->send(FreeMemory{context, large});
+  ASSERT_NO_FATAL_FAILURE(park());
+  scale(legacy, data, kNumbers, 3);
+  EXPECT_EQ(read(legacy, data, kNumbers)[5], 50U);
+  EXPECT_EQ(read(legacy, small, 1)[0], 12U);
+  client->send(FreeMemory{context, data});
+  client->send(FreeMemory{context, small});
+  EXPECT_EQ(client->late_error(), 0U);
+}
+
+TEST_F(CudaMoveByMappings, AModuleWithAddressesOfItsOwnKeepsTheSessionWhereItIs) {
+  load(kPtx);
+  ASSERT_EQ(find("scale").code, 0);
+  EXPECT_NE(refusal().find("it has variables (counter), which lie where the driver puts them"),
+            std::string::npos);
+  client->release_object(function);
+  client->release_object(module);
+  ASSERT_TRUE(client->call(wire::Ping{}));
+  move();
+}
+
 }  // namespace
 }  // namespace fairgv::integration::cuda_worker

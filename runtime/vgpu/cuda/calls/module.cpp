@@ -85,7 +85,7 @@ struct Load {
       to.why_whole = "slicing is off";
       return false;
     }
-    auto sliced = sliced_image(std::span(image).first(image.size() - 1), capability());
+    auto sliced = sliced_image(std::span(image).first(image.size() - 1), context->device.capability());
     if (auto* const whole = std::get_if<WholeImage>(&sliced)) {
       to.why_whole = std::move(whole->why);
       return false;
@@ -101,12 +101,6 @@ struct Load {
       to.entries.emplace(entry.name, std::move(entry));
     }
     return true;
-  }
-
-  std::uint32_t capability() const {
-    const Device& device = context->device;
-    return static_cast<std::uint32_t>(10 * device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-                                      device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
   }
 
   void load(Loaded& to, const void* bytes, std::size_t size) const {

@@ -9,6 +9,7 @@
 
 #include "runtime/vgpu/cuda/current_context.hpp"
 #include "runtime/vgpu/cuda/move/contents.hpp"
+#include "runtime/vgpu/cuda/move/mapped_block.hpp"
 #include "runtime/vgpu/cuda/places.hpp"
 
 namespace fairgv::vgpu::cuda {
@@ -56,7 +57,7 @@ std::uint64_t MemoryBook::begin(const Context& context, bool with_ranges) {
   CUdeviceptr heap = 0;
   std::size_t heap_bytes = 0;
   std::size_t limit = 0;
-  if (use(functions(), context.handle) == CUDA_SUCCESS &&
+  if (functions().heap != nullptr && use(functions(), context.handle) == CUDA_SUCCESS &&
       functions().heap(0, &heap, &heap_bytes) == CUDA_SUCCESS && heap_bytes != 0) {
     functions().cuCtxGetLimit(&limit, CU_LIMIT_MALLOC_HEAP_SIZE);
     book_.heap_address = heap;
@@ -143,8 +144,8 @@ Result<void> MemoryBook::write(const std::shared_ptr<Context>& context, std::spa
   BookOfContext book;
   if (!wire::decode({reinterpret_cast<const std::byte*>(copy.data()), book_bytes}, book))
     return Error{"an image with a book of memory that is none"};
+  FAIRGV_CHECK(make_all_linear(context, book));
   for (const auto& linear : book.linear) {
-    FAIRGV_CHECK(make_linear(context, linear));
     FAIRGV_TRY(piece, pieces.next(linear.bytes));
     FAIRGV_CHECK(write_linear(*context, linear.address, piece.value()));
   }
@@ -174,6 +175,27 @@ Result<MemoryCharge> MemoryBook::charge(std::uint32_t device, std::uint64_t byte
   FAIRGV_TRY(charged, parts_.memory->charge(std::uint64_t{1} << device, bytes, false));
   if (!charged.value()) return Error{fmt::format("the tenant's limit has no room for {} bytes there", bytes)};
   return std::move(*charged.value());
+}
+
+/// By the driver itself where it can put memory at an address, else by mappings.
+Result<void> MemoryBook::make_all_linear(const std::shared_ptr<Context>& context, const BookOfContext& book) {
+  if (functions().place_next != nullptr) {
+    for (const auto& linear : book.linear) FAIRGV_CHECK(make_linear(context, linear));
+    return {};
+  }
+  if (book.linear.empty()) return {};
+  if (!parts_.ranges.is_served()) return Error{"the driver has no virtual memory management"};
+  std::vector<Extent> memory;
+  for (const auto& linear : book.linear) memory.push_back({linear.address, linear.bytes});
+  FAIRGV_TRY(blocks, mapped_blocks(context, std::move(memory)));
+  for (const auto& linear : book.linear) {
+    const auto block = std::ranges::find_if(blocks.value(),
+                                            [&](const auto& each) { return each->contains(linear.address); });
+    FAIRGV_TRY(charged, charge(context->device.facts.device, linear.charged));
+    parts_.allocations.add(linear.address,
+                           {context, linear.bytes, linear.charged, std::move(charged).value(), *block});
+  }
+  return {};
 }
 
 Result<void> MemoryBook::make_linear(const std::shared_ptr<Context>& context,

@@ -81,6 +81,7 @@ class MemoryBook {
   void add_ranges();
   Result<const Device*> device(std::uint32_t index) const;
   Result<MemoryCharge> charge(std::uint32_t device, std::uint64_t bytes) const;
+  Result<void> make_all_linear(const std::shared_ptr<Context>& context, const BookOfContext& book);
   Result<void> make_linear(const std::shared_ptr<Context>& context, const BookOfContext::Linear& linear);
   Result<void> pin(const std::shared_ptr<Context>& context, const BookOfContext::PinnedPart& part);
   Result<void> make_heap(Context& context, const BookOfContext& book) const;

@@ -8,6 +8,8 @@
 
 #include "runtime/vgpu/cuda/move/contents.hpp"
 #include "runtime/vgpu/cuda/move/likeness.hpp"
+#include "runtime/vgpu/cuda/move/own_addresses.hpp"
+#include "runtime/wire/calls/cuda/modules.hpp"
 #include "runtime/wire/codec.hpp"
 
 namespace fairgv::vgpu::cuda {
@@ -60,9 +62,7 @@ std::uint64_t address_of(const Object& object) {
 
 Result<void> MovingObjects::may_move() {
   const Functions& driver = parts_.driver.functions();
-  if (driver.place_next == nullptr)
-    return Error{
-        "its CUDA driver cannot put memory where another process had it; FairGV's software driver can"};
+  if (driver.place_next == nullptr) FAIRGV_CHECK(may_be_mapped());
   if (const CUresult fault = parts_.late_errors.fault(); fault != CUDA_SUCCESS)
     return Error{fmt::format("its device has failed for good: {}", describe(driver, fault))};
   if (parts_.allocations.lent().is_in_use())
@@ -71,6 +71,26 @@ Result<void> MovingObjects::may_move() {
   parts_.objects.each<Context>([&](const Context&) { has_context = true; });
   if (!has_context && !parts_.ranges.is_empty())
     return Error{"it has ranges of addresses or physical memory, and no context"};
+  return {};
+}
+
+/// Over a driver that chooses addresses by itself.
+Result<void> MovingObjects::may_be_mapped() const {
+  if (!has_virtual_memory(parts_.driver.functions()))
+    return Error{
+        "its CUDA driver has no virtual memory management, by which memory could keep its addresses"};
+  for (const auto& record : parts_.journal.records()) {
+    wire::cuda::LoadModule load;
+    if (record->opcode != wire::cuda::LoadModule::opcode) continue;
+    if (!wire::decode(record->call, load)) return Error{"it has loaded a module by a call that is none"};
+    const auto context = parts_.objects.get<Context>(load.context);
+    const Device& device = context ? context.value()->device : parts_.driver.devices().front();
+    if (const auto why = own_addresses(load.image, device.capability())) {
+      return Error{
+          fmt::format("over its CUDA driver, which chooses addresses by itself, module {} cannot: {}",
+                      record->object.index(), *why)};
+    }
+  }
   return {};
 }
 

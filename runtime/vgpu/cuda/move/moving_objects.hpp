@@ -74,6 +74,8 @@ class MovingObjects final : public MovableObjects {
   Result<void> release(std::uint64_t number, wire::ObjectId object) override;
 
  private:
+  Result<void> may_be_mapped() const;
+
   const Parts parts_;
   MemoryBook book_;
   std::set<const void*> told_;  // contexts whose memory the image has
