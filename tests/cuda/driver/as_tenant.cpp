@@ -1,8 +1,8 @@
 // as_tenant [--direct] [--moved SEED] [--driver LIBRARY] PROGRAM [ARGUMENT...]: runs a CUDA program as a
 // tenant of a daemon of its own, with FairGV's libraries in its path as a user has them, over this driver or
 // the one found on the machine. With --direct the program has the driver in its own process. With --moved its
-// sessions get new workers again and again while it runs; lines behind its output say how often, and if never,
-// the status is 1. Else output and status are the program's.
+// sessions get new workers again and again while it runs; lines behind its output say how often, and if
+// never, the status is 1. Else output and status are the program's.
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -20,7 +20,8 @@
 
 namespace {
 
-/// Has all sessions of the tenant moved after pauses of random length, until it ends.
+/// Has all sessions of the tenant moved, or parked for a moment, after pauses of random length, until it
+/// ends.
 class Mover {
  public:
   Mover(std::string socket, unsigned seed)
@@ -49,19 +50,29 @@ class Mover {
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, std::chrono::milliseconds(pause_ms(random_)), [this] { return ends_; })) {
       lock.unlock();
-      const auto moved =
-          fairgv::harness::run({{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", fairgv::harness::beside("fairgv"),
-                                 "migrate", "tests", "--socket", socket_},
-                                {}});
-      if (moved && moved->status == 0) ++moves_;
-      if (moved && moved->status != 0 && !moved->lines.empty()) {
-        // Without the session's number.
-        std::string line = moved->lines.back();
-        std::erase_if(line, [](char each) { return each >= '0' && each <= '9'; });
-        ++refusals_[line];
+      if (random_() % 4 == 0) {
+        ask("park");
+        ask("resume");  // also where only some could be parked
+      } else if (ask("migrate")) {
+        ++moves_;
       }
       lock.lock();
     }
+  }
+
+  /// Whether `fairgv` does so with all sessions.
+  bool ask(const std::string& command) {
+    const auto asked =
+        fairgv::harness::run({{"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", fairgv::harness::beside("fairgv"),
+                               command, "tests", "--socket", socket_},
+                              {}});
+    if (!asked || asked->status == 0) return static_cast<bool>(asked);
+    if (asked->lines.empty()) return false;
+    // Without the session's number.
+    std::string line = asked->lines.back();
+    std::erase_if(line, [](char each) { return each >= '0' && each <= '9'; });
+    ++refusals_[line];
+    return false;
   }
 
   const std::string socket_;
@@ -104,6 +115,8 @@ int main(int count, char** arguments) {
                  "usage: as_tenant [--direct] [--moved SEED] [--driver LIBRARY] PROGRAM [ARGUMENT...]\n");
     return 2;
   }
+  // A kernel that waits for a command of another stream does not end while the session is to rest.
+  if (!moved.empty()) configuration += "[session]\nmove_patience_s = 1\n";
   auto tenancy = fairgv::harness::Tenancy::start({}, {}, configuration);
   if (!tenancy) {
     std::fprintf(stderr, "as_tenant: %s\n", tenancy.error().message.c_str());
