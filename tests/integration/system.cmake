@@ -144,6 +144,22 @@ add_executable(system_move_test system/move_test.cpp)
 target_link_libraries(system_move_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_move_test fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_wanderer)
 fairgv_discover_tests(system_move_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
+if(FAIRGV_CUDA_INCLUDE)
+  add_executable(system_cuda_move_test system/cuda_move_test.cpp)
+  target_link_libraries(system_cuda_move_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main
+                                                      nlohmann_json::nlohmann_json)
+  add_dependencies(system_cuda_move_test fairgv fairgvd fairgv-vgpu fairgv-softcuda)
+  # The software driver as a driver that chooses addresses by itself.
+  set(unplaced_driver "${CMAKE_CURRENT_BINARY_DIR}/unplaced/libcuda.so.1")
+  add_custom_command(OUTPUT "${unplaced_driver}" DEPENDS fairgv-softcuda VERBATIM
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/unplaced"
+    COMMAND sh -c "LC_ALL=C sed 's/cuFairgvPlaceNext/cuFairgvPlaceNone/g; s/cuFairgvHeap/cuFairgvNone/g' '$<TARGET_FILE:fairgv-softcuda>' > '${unplaced_driver}'"
+    COMMENT "The software driver without its places of memory")
+  add_custom_target(unplaced_driver DEPENDS "${unplaced_driver}")
+  add_dependencies(system_cuda_move_test unplaced_driver)
+  target_compile_definitions(system_cuda_move_test PRIVATE FAIRGV_UNPLACED_DRIVER="${unplaced_driver}")
+  fairgv_discover_tests(system_cuda_move_test PROPERTIES TIMEOUT 180)
+endif()
 
 # TimeGraph's specification, reserves, and the window in front, where X's library is there to build with.
 add_executable(system_timegraph_test system/timegraph_test.cpp)

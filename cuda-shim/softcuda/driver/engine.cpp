@@ -69,7 +69,7 @@ CUresult Engine::set_limit(Context& context, CUlimit which, std::size_t value) {
 }
 
 CUresult Engine::make_storage(Context&, const MemoryWish& wish, Allocation& allocation) {
-  DeviceMemory memory = opencl->allocate(wish.size, wish.kind == MemoryKind::device);
+  DeviceMemory memory = opencl->allocate_for_programs(wish.size, wish.kind == MemoryKind::device);
   if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
   allocation.begin = memory.address();
   allocation.begin_on_device = memory.address();

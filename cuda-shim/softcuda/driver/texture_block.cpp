@@ -137,7 +137,7 @@ std::vector<ImageBlock> with_levels(const TextureObject& object, ImageBlock bloc
 CUresult write_blocks(const OpenClDevice& device, const std::vector<ImageBlock>& blocks,
                       TextureObject& object) {
   const std::size_t bytes = blocks.size() * sizeof(ImageBlock);
-  DeviceMemory memory = device.allocate(bytes);
+  DeviceMemory memory = device.allocate_for_programs(bytes);
   if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
   std::memcpy(memory.data(), blocks.data(), bytes);
   object.handle = memory.address();

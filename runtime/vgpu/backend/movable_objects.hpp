@@ -65,34 +65,29 @@ class MovableObjects {
   virtual std::optional<Arguments> arguments_of(const Node& command) = 0;
   virtual std::vector<Arguments> arguments_of_kernels() = 0;
 
-  // ---- the same, while it serves. A back end that copies nothing ahead leaves all contents to the end.
+  // ---- the same, while it serves
 
+  /// Whether the back end's objects are copied while it serves. One whose are not leaves all to the end, and
+  /// the functions below are not called.
+  virtual bool copies_ahead() const { return false; }
   /// From now on, or no longer: notes the objects that commands may write, and gives no memory back to the
   /// daemon.
-  virtual void prepare_to_leave(bool prepares) { (void)prepares; }
+  virtual void prepare_to_leave(bool /*prepares*/) {}
   /// The objects, by their ids, that commands may have written since the latest call, or that are under way
   /// and may still write.
-  virtual std::unordered_set<std::uint64_t> take_written(std::span<const NodePtr> under_way) {
-    (void)under_way;
+  virtual std::unordered_set<std::uint64_t> take_written(std::span<const NodePtr> /*under_way*/) {
     return {};
   }
   /// Whether a command may have written the object since.
-  virtual bool is_written(wire::ObjectId object) const {
-    (void)object;
-    return true;
-  }
+  virtual bool is_written(wire::ObjectId /*object*/) const { return true; }
   /// Queues commands that copy the object's contents to the file, from `offset` on. The file outlives them.
-  virtual void copy_contents(wire::ObjectId object, int file, std::uint64_t offset,
-                             std::shared_ptr<ContentsCopy> copy, Executor::Loop& loop) {
-    (void)object, (void)file, (void)offset, (void)loop;
+  virtual void copy_contents(wire::ObjectId /*object*/, int /*file*/, std::uint64_t /*offset*/,
+                             std::shared_ptr<ContentsCopy> copy, Executor::Loop& /*loop*/) {
     copy->fail();
   }
   /// Of objects that calls of this kind make: whether no command and no argument of a kernel names them, only
   /// calls that make other objects.
-  virtual bool only_makes(wire::Opcode makes) const {
-    (void)makes;
-    return false;
-  }
+  virtual bool only_makes(wire::Opcode /*makes*/) const { return false; }
 
   // ---- the worker that takes over, before anything is made
 

@@ -77,6 +77,15 @@ class ObjectTable {
     return entry == nullptr ? nullptr : entry->object;
   }
 
+  /// Calls visit(id, object) with each id that names an object: several may name the same.
+  template <class Visit>
+  void each_id(Visit&& visit) const {
+    for (std::uint32_t index = 0; index < entries_.size(); ++index) {
+      const Entry& entry = entries_[index];
+      if (entry.object) visit(wire::ObjectId::make(index, entry.generation), *entry.object);
+    }
+  }
+
   /// Calls `visit` with each object.
   template <class Visit>
   void each_object(Visit&& visit) const {

@@ -16,7 +16,7 @@ CUresult AddressRanges::reserve(std::uint64_t bytes, std::uint64_t alignment, st
   CUdeviceptr reserved = 0;
   const CUresult code = driver_.cuMemAddressReserve(&reserved, bytes, alignment, wanted, 0);
   if (code != CUDA_SUCCESS) return code;
-  ranges_.insert(reserved);
+  ranges_.emplace(reserved, bytes);
   address = reserved;
   return CUDA_SUCCESS;
 }
@@ -35,7 +35,11 @@ CUresult AddressRanges::create(const Device& device, std::uint64_t bytes, Memory
   const CUresult code = driver_.cuMemCreate(&handle, bytes, &properties, 0);
   if (code != CUDA_SUCCESS) return code;
   number = next_number_++;
-  physical_.emplace(number, std::make_shared<Physical>(driver_, handle, std::move(charge)));
+  auto memory = std::make_shared<Physical>(driver_, handle, std::move(charge));
+  memory->number = number;
+  memory->bytes = bytes;
+  memory->device = device.facts.device;
+  physical_.emplace(number, std::move(memory));
   return CUDA_SUCCESS;
 }
 
@@ -43,7 +47,7 @@ CUresult AddressRanges::map(std::uint64_t number, std::uint64_t address, std::ui
   if (is_full()) return CUDA_ERROR_OUT_OF_MEMORY;
   const auto& memory = physical_.at(number);
   const CUresult code = driver_.cuMemMap(address, bytes, 0, memory->handle, 0);
-  if (code == CUDA_SUCCESS) mapped_.insert_or_assign(address, memory);
+  if (code == CUDA_SUCCESS) mapped_.insert_or_assign(address, Mapping{memory, bytes, {}});
   return code;
 }
 
@@ -60,7 +64,18 @@ CUresult AddressRanges::set_access(std::uint64_t address, std::uint64_t bytes, c
   CUmemAccessDesc wish{};
   wish.location = properties_of(device).location;
   wish.flags = static_cast<CUmemAccess_flags>(flags);
-  return driver_.cuMemSetAccess(address, bytes, &wish, 1);
+  const CUresult code = driver_.cuMemSetAccess(address, bytes, &wish, 1);
+  if (code != CUDA_SUCCESS) return code;
+  for (auto mapping = mapped_.lower_bound(address);
+       mapping != mapped_.end() && mapping->first - address < bytes; ++mapping)
+    mapping->second.access[device.facts.device] = flags;
+  return CUDA_SUCCESS;
+}
+
+std::map<std::uint64_t, std::shared_ptr<AddressRanges::Physical>> AddressRanges::all_physical() const {
+  std::map<std::uint64_t, std::shared_ptr<Physical>> all(physical_.begin(), physical_.end());
+  for (const auto& [address, mapping] : mapped_) all.emplace(mapping.memory->number, mapping.memory);
+  return all;
 }
 
 }  // namespace fairgv::vgpu::cuda

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -35,13 +34,15 @@ class AddressRanges {
   /// False: the number names nothing.
   bool release(std::uint64_t number) { return physical_.erase(number) != 0; }
   bool contains(std::uint64_t number) const { return physical_.contains(number); }
+  /// The number that the next physical memory will have.
+  std::uint64_t next_number() const { return next_number_; }
+  void begin_at(std::uint64_t number) { next_number_ = number; }
 
   /// The number names memory.
   CUresult map(std::uint64_t number, std::uint64_t address, std::uint64_t bytes);
   CUresult unmap(std::uint64_t address, std::uint64_t bytes);
   CUresult set_access(std::uint64_t address, std::uint64_t bytes, const Device& device, std::uint32_t flags);
 
- private:
   struct Physical {
     Physical(const Functions& of_driver, CUmemGenericAllocationHandle made, MemoryCharge of_memory)
         : driver(of_driver), handle(made), charge(std::move(of_memory)) {}
@@ -52,14 +53,31 @@ class AddressRanges {
     const Functions& driver;
     const CUmemGenericAllocationHandle handle;
     MemoryCharge charge;
+    std::uint64_t number = 0;
+    std::uint64_t bytes = 0;
+    wire::DeviceIndex device = 0;
   };
+  struct Mapping {
+    std::shared_ptr<Physical> memory;
+    std::uint64_t bytes = 0;
+    std::map<wire::DeviceIndex, std::uint32_t> access;  // flags
+  };
+  /// Bytes of the ranges, by their begins.
+  const std::map<std::uint64_t, std::uint64_t>& ranges() const { return ranges_; }
+  /// By address.
+  const std::map<std::uint64_t, Mapping>& mappings() const { return mapped_; }
+  /// All physical memory by its number, released and still mapped or not.
+  std::map<std::uint64_t, std::shared_ptr<Physical>> all_physical() const;
+  bool is_empty() const { return ranges_.empty() && physical_.empty(); }
+
+ private:
   bool is_full() const { return physical_.size() + mapped_.size() + ranges_.size() >= limit_; }
 
   const Functions& driver_;
   const std::size_t limit_;
-  std::set<std::uint64_t> ranges_;                                         // where they begin
+  std::map<std::uint64_t, std::uint64_t> ranges_;                          // bytes by begin
   std::unordered_map<std::uint64_t, std::shared_ptr<Physical>> physical_;  // by number
-  std::map<std::uint64_t, std::shared_ptr<Physical>> mapped_;              // by address
+  std::map<std::uint64_t, Mapping> mapped_;                                // by address
   std::uint64_t next_number_ = 1;
 };
 

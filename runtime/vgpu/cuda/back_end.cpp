@@ -42,7 +42,7 @@ class CudaBackEnd final : public BackEnd {
 
  private:
   const std::optional<opencl::Driver> opencl_;  // none: there is no driver of OpenCL
-  const Driver driver_;
+  Driver driver_;
 };
 
 Result<Driver> open_driver(const std::vector<std::string>& libraries, const opencl::Driver* opencl) {

@@ -96,6 +96,11 @@ std::int32_t Device::attribute(CUdevice_attribute which) const {
   return at < facts.attributes.size() ? facts.attributes[at] : 0;
 }
 
+std::uint32_t Device::capability() const {
+  return static_cast<std::uint32_t>(10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                                    attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+}
+
 bool has_virtual_memory(const Functions& functions) {
   return functions.cuMemAddressReserve != nullptr && functions.cuMemAddressFree != nullptr &&
          functions.cuMemGetAllocationGranularity != nullptr && functions.cuMemCreate != nullptr &&
@@ -124,6 +129,9 @@ Result<Driver> Driver::open(const std::string& library, const opencl::Driver* op
   find_own("cuFairgvAddPromptCallback", driver.functions_.add_callback);
   find_own("cuFairgvHoldNextLaunch", driver.functions_.hold_next_launch);
   find_own("cuFairgvLetLaunchGo", driver.functions_.let_launch_go);
+  find_own("cuFairgvPlaceNext", driver.functions_.place_next);
+  find_own("cuFairgvModuleMemory", driver.functions_.module_memory);
+  find_own("cuFairgvHeap", driver.functions_.heap);
   const CUresult ready = driver.functions_.cuInit(0);
   if (ready == CUDA_ERROR_NO_DEVICE) return driver;
   if (ready != CUDA_SUCCESS) {

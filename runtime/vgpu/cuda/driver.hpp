@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,6 +33,11 @@ struct Functions {
   /// `let_launch_go(*launch)` lets it run. Null: the driver makes code before.
   CUresult (*hold_next_launch)(void (*reached)(void* data), void* data, void** launch) = nullptr;
   void (*let_launch_go)(void* launch) = nullptr;
+  /// The software driver puts memory where another process's driver had it, and tells what no other driver
+  /// does: see its own comments (softcuda/driver/beneath.cpp). Null, all three: it is another driver.
+  void (*place_next)(CUdeviceptr address) = nullptr;
+  CUresult (*module_memory)(CUmodule module, CUdeviceptr* address, std::size_t* bytes) = nullptr;
+  CUresult (*heap)(int make, CUdeviceptr* address, std::size_t* bytes) = nullptr;
 };
 
 struct Device {
@@ -40,6 +46,8 @@ struct Device {
 
   /// 0: the driver does not say.
   std::int32_t attribute(CUdevice_attribute which) const;
+  /// 80 of compute capability 8.0; 0: unknown.
+  std::uint32_t capability() const;
 };
 
 /// Never unloaded: drivers have threads. The functions may be called from any thread, the rest by one.
@@ -54,6 +62,13 @@ class Driver {
   int version() const { return version_; }
   /// By ordinal.
   const std::vector<Device>& devices() const { return devices_; }
+  /// The device at that place is this one from now on, under the number that it had in the topology: before
+  /// anything is made on it.
+  void replace(std::size_t ordinal, const Device& by) {
+    const wire::DeviceIndex number = devices_[ordinal].facts.device;
+    devices_[ordinal] = by;
+    devices_[ordinal].facts.device = number;
+  }
   /// The devices that the topology has behind those of OpenCL.
   const std::vector<session::DeviceDescription>& more_devices() const { return more_devices_; }
   /// Whether all its devices are the host's own CPU.

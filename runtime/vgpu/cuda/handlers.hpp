@@ -24,7 +24,9 @@
 #include "runtime/vgpu/cuda/commands.hpp"
 #include "runtime/vgpu/cuda/end_watcher.hpp"
 #include "runtime/vgpu/cuda/late_errors.hpp"
+#include "runtime/vgpu/cuda/move/moving_objects.hpp"
 #include "runtime/vgpu/cuda/objects.hpp"
+#include "runtime/vgpu/cuda/places.hpp"
 #include "runtime/vgpu/cuda/word_watcher.hpp"
 #include "runtime/vgpu/executor/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
@@ -38,7 +40,7 @@ class Handlers final : public CallHandler {
   using Calls = wire::cuda::AllCalls;
 
   /// All three outlive it.
-  Handlers(const Driver& driver, const ring::Segment& segment, Executor& executor, ServeSettings settings)
+  Handlers(Driver& driver, const ring::Segment& segment, Executor& executor, ServeSettings settings)
       : driver_(driver),
         segment_(segment),
         executor_(executor),
@@ -54,6 +56,7 @@ class Handlers final : public CallHandler {
     allocations_->lent().settle();
     return dispatch(*this, loop, replies, opcode, bytes, tag);
   }
+  MovableObjects* movable() override { return &moving_; }
   // A driver's callbacks must not call it.
   bool is_brief(wire::Opcode) const override { return false; }
 
@@ -166,7 +169,7 @@ class Handlers final : public CallHandler {
     return charge(context.device, bytes);
   }
 
-  const Driver& driver_;
+  Driver& driver_;
   const ring::Segment& segment_;
   Executor& executor_;
   const ServeSettings settings_;
@@ -174,12 +177,15 @@ class Handlers final : public CallHandler {
   std::optional<EndWatcher> ends_;  // none: the driver calls back
   std::map<CUdevice, std::weak_ptr<Context>> primary_contexts_;
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>(functions());
-  std::map<std::uint64_t, std::shared_ptr<Context>> pinned_;  // by offset in the arena
+  PinnedParts pinned_;
   AddressRanges ranges_{functions(), settings_.object_limit};
   ObjectTable<Object> objects_;
+  Places places_;
   MemoryWaits memory_waits_;  // ends first: what objects release then is nobody's to wait for
   WordWatcher words_{functions(), executor_, late_errors_};
   SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
+  MovingObjects moving_{{driver_, segment_, objects_, journal(), slow_lane_, memory_waits_, settings_.memory,
+                         *allocations_, pinned_, ranges_, places_, late_errors_, words_}};
 };
 
 }  // namespace fairgv::vgpu::cuda

@@ -22,6 +22,16 @@ class LateErrors {
     return wire::cuda::is_sticky(code_) ? code_ : CUDA_SUCCESS;
   }
 
+  /// How many there were, of which the program has the latest: for a worker that takes the session over.
+  std::uint32_t count() const {
+    const std::lock_guard lock(mutex_);
+    return count_;
+  }
+  void begin_at(std::uint32_t count) {
+    const std::lock_guard lock(mutex_);
+    count_ = count;
+  }
+
   void report(CUresult code) {
     const std::lock_guard lock(mutex_);
     if (wire::cuda::is_sticky(code_)) return;  // the first one says what went wrong

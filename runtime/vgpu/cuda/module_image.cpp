@@ -13,7 +13,9 @@ bool begins_with(std::span<const std::byte> image, std::string_view magic) {
   return image.size() >= magic.size() && std::memcmp(image.data(), magic.data(), magic.size()) == 0;
 }
 
-/// The text of an image: itself, or the one in a fatbin.
+}  // namespace
+
+/// Itself, or the one in a fatbin.
 std::variant<std::string, WholeImage> text_of(std::span<const std::byte> image, std::uint32_t capability) {
   const WholeImage machine_code{"its program has machine code only and no PTX"};
   if (begins_with(image,
@@ -30,8 +32,6 @@ std::variant<std::string, WholeImage> text_of(std::span<const std::byte> image, 
   if (!ptx->text) return machine_code;
   return std::move(*ptx->text);
 }
-
-}  // namespace
 
 std::variant<slicing::SlicedModule, WholeImage> sliced_image(std::span<const std::byte> image,
                                                              std::uint32_t capability) {

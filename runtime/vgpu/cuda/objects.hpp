@@ -68,6 +68,7 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   CUcontext handle = nullptr;
   EndWatcher* ends = nullptr;                    // null: the driver calls back
   bool prints = false;                           // kernels of its modules may
+  bool has_placed_heap = false;                  // that a worker before this one had made
   std::atomic<std::uint64_t>* issued = nullptr;  // WordWatcher::issued(); null: nobody asks
 
   // The order of the default stream among the others; see order_of() in stream_order.cpp.
@@ -157,6 +158,7 @@ struct Mipmap final : ObjectOf<Mipmap, ObjectKind::mipmap> {
   ~Mipmap() override;
   std::shared_ptr<Context> context;
   CUmipmappedArray handle = nullptr;
+  CUDA_ARRAY3D_DESCRIPTOR description{};  // of the first level
   std::vector<CUarray> levels;
   MemoryCharge charge;
 };
@@ -167,6 +169,7 @@ struct Array final : ObjectOf<Array, ObjectKind::array> {
   std::shared_ptr<Context> context;
   std::shared_ptr<Mipmap> mipmap;  // whose level it is, and which frees it; null: it is its own
   CUarray handle = nullptr;
+  CUDA_ARRAY3D_DESCRIPTOR description{};  // of one that is its own
   MemoryCharge charge;
 };
 

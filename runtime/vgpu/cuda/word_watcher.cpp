@@ -89,6 +89,13 @@ void WordWatcher::run() {
 
 bool WordWatcher::look() {
   if (waits_.empty()) return false;
+  is_looking_.store(true, std::memory_order_seq_cst);
+  const bool any = !executor_.rests() && end_waits();
+  is_looking_.store(false, std::memory_order_seq_cst);
+  return any;
+}
+
+bool WordWatcher::end_waits() {
   // In this order, and before the words: a command that comes or ends later shows at the next look.
   const std::uint64_t issued = issued_.load(std::memory_order_acquire);
   const bool is_at_work = executor_.in_flight();

@@ -54,6 +54,9 @@ class WordWatcher {
   /// sticky fault, the word cannot be read, or the stream gives its waits up. The loop thread's.
   NodePtr wait(const std::shared_ptr<Stream>& stream, const AwaitedWord& word);
 
+  /// Whether no wait ends, and no word is read. While the session rests, it stays so once it was.
+  bool at_rest() const { return !is_looking_.load(std::memory_order_seq_cst); }
+
   /// Counts the commands that the driver gets. Release before the driver gets it; acquired by look().
   std::atomic<std::uint64_t>& issued() { return issued_; }
 
@@ -72,6 +75,8 @@ class WordWatcher {
   // The watcher's thread.
   void run();
   bool look();
+  /// Whether any was over.
+  bool end_waits();
   std::optional<std::int32_t> outcome(Wait& wait, bool may_have_changed);
   CUresult read(const Wait& wait, std::uint64_t& now);
 
@@ -79,6 +84,7 @@ class WordWatcher {
   Executor& executor_;
   LateErrors& late_;
   std::atomic<std::uint64_t> issued_{0};
+  std::atomic<bool> is_looking_{false};  // see Executor::rests()
   const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
 
   // The watcher's thread's:

@@ -121,6 +121,10 @@ class Executor final : public CompletionSink {
   /// Whether any device is at work for this session.
   bool in_flight() const { return in_flight_.load(std::memory_order_relaxed) != 0; }
 
+  /// Whether the session rests, so that nothing of it may change (Loop::rest()). Sequentially consistent: a
+  /// thread that begins something first says so, then asks.
+  bool rests() const { return rests_.load(std::memory_order_seq_cst); }
+
   void completed(DeviceCommand& command, std::int32_t status) override;
   void compiled(DeviceCommand& command) override;
   /// Ends host work, or an access that the worker carries out itself; with an error, also all that is behind
@@ -225,7 +229,8 @@ class Executor final : public CompletionSink {
   bool backlogged_ = false;
   bool frees_promptly_ = false;
 
-  std::atomic<bool> attention_{false};       // the loop has something to do
+  std::atomic<bool> attention_{false};  // the loop has something to do
+  std::atomic<bool> rests_{false};
   std::atomic<bool> release_noted_{false};   // relaxed: a hint
   std::atomic<std::uint64_t> in_flight_{0};  // of all devices; written with the lock held, relaxed: a hint
 };

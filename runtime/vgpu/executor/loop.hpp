@@ -78,7 +78,7 @@ class Executor::Loop {
   void enqueue_own(const std::shared_ptr<DeviceCommand>& command);
   /// The commands that are in the drivers' hands.
   std::vector<NodePtr> under_way() const;
-  /// Until end_restoring(), calls make again what another worker has: before the first.
+  /// Until end_restoring(), calls make again what another worker has: before the first. Rests from now on.
   void begin_restoring();
   /// Begins with the events of another worker.
   Result<void> restore(const RestoredEvents& events);
@@ -88,8 +88,12 @@ class Executor::Loop {
   bool restores() const { return restored_ != nullptr; }
   /// Of a call that has made several commands, the one that it makes again; 0: it has made one.
   std::uint32_t restored_part() const { return restored_ != nullptr ? restored_->part : 0; }
-  /// All is made again: what may be issued will be.
+  /// Whether calls are handled that another worker has handled before.
+  bool is_restoring() const { return is_restoring_; }
+  /// All is made again.
   void end_restoring();
+  /// The other worker serves no more: goes on where it has left the pages and rings, and issues what may be.
+  void take_over();
 
   /// Too much is pending: read no more calls before the next pump(). Never while only the client can make
   /// progress possible: its calls have to be read then.

@@ -9,8 +9,9 @@
 namespace fairgv::vgpu {
 
 void Executor::Loop::rest(bool rests) {
-  const Lock lock(executor_);
+  executor_.rests_.store(rests, std::memory_order_seq_cst);
   const auto rest = rests ? DeviceIssuer::Rest::begins : DeviceIssuer::Rest::ends;
+  const Lock lock(executor_);
   for (const auto& issuer : executor_.issuers_) issuer->rest(rest);
   executor_.attention_.store(true, kHint);
 }
@@ -35,6 +36,7 @@ std::vector<NodePtr> Executor::Loop::under_way() const {
 }
 
 void Executor::Loop::begin_restoring() {
+  rest(true);
   const Lock lock(executor_);
   is_restoring_ = true;
   executor_.compilations_.leave_to_another();
@@ -100,12 +102,17 @@ void Executor::Loop::end_restoring() {
   is_restoring_ = false;
   restored_ = nullptr;
   restored_nodes_.clear();
-  // Until now another worker has written the pages and rings.
-  executor_.notices_.take_over();
-  if (executor_.settings_.tracer != nullptr) executor_.settings_.tracer->take_over();
-  executor_.compilations_.take_over(executor_.settings_.now());
-  for (const auto& issuer : executor_.issuers_) issuer->rest(DeviceIssuer::Rest::is_taken_over);
-  executor_.attention_.store(true, kHint);
+}
+
+void Executor::Loop::take_over() {
+  {
+    const Lock lock(executor_);
+    executor_.notices_.take_over();
+    if (executor_.settings_.tracer != nullptr) executor_.settings_.tracer->take_over();
+    executor_.compilations_.take_over(executor_.settings_.now());
+    for (const auto& issuer : executor_.issuers_) issuer->rest(DeviceIssuer::Rest::is_taken_over);
+  }
+  rest(false);
 }
 
 }  // namespace fairgv::vgpu

@@ -34,17 +34,15 @@ struct CopiesAhead::Round {
 Result<void> CopiesAhead::begin(UniqueFd file, Executor::Loop& loop, std::uint64_t next_number, Done done) {
   abandon();
   MovableObjects& objects = *calls_.movable();
-  if (!std::exchange(prepares_, true)) objects.prepare_to_leave(true);
-  for (const std::uint64_t object : objects.take_written(loop.under_way())) copied_.erase(object);
+  if (objects.copies_ahead()) {
+    if (!std::exchange(prepares_, true)) objects.prepare_to_leave(true);
+    for (const std::uint64_t object : objects.take_written(loop.under_way())) copied_.erase(object);
+  }
   const auto round = std::make_shared<Round>(*this, std::move(file), std::move(done));
   ImageWriter image(round->file.get());
   image.put(
       ImageHead{kImageVersion, wire::kProtocolVersion, static_cast<std::uint32_t>(api_), 1, next_number});
-  image.put(ItemKind::state, objects.state());
-  const Records records = calls_.journal().records();
-  forget_gone(image, records);
-  tell_calls(image, records);
-  auto written = tell_contents(image, *round);
+  auto written = objects.copies_ahead() ? tell_all(image, *round) : Result<void>();
   image.put(ItemKind::end, {});
   auto bytes = image.finish();
   if (written && !bytes) written = bytes.error();
@@ -61,6 +59,14 @@ Result<void> CopiesAhead::begin(UniqueFd file, Executor::Loop& loop, std::uint64
     objects.copy_contents(each.object, round->file.get(), each.offset, copy, loop);
   }
   return {};
+}
+
+Result<void> CopiesAhead::tell_all(ImageWriter& image, Round& round) {
+  image.put(ItemKind::state, calls_.movable()->state());
+  const Records records = calls_.journal().records();
+  forget_gone(image, records);
+  tell_calls(image, records);
+  return tell_contents(image, round);
 }
 
 /// The first thing in an image: what is no more makes room there.
@@ -141,6 +147,7 @@ void CopiesAhead::end(const Round& round) {
 std::uint64_t CopiesAhead::left() const {
   const MovableObjects& objects = *calls_.movable();
   std::uint64_t bytes = 0;
+  if (!objects.copies_ahead()) return 0;
   calls_.movable()->each_object([&](wire::ObjectId id, const void* object, std::int32_t) {
     if (copied_.contains(id.raw) && !objects.is_written(id)) return;
     bytes += calls_.movable()->contents_bytes(object);

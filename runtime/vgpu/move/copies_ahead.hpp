@@ -64,6 +64,7 @@ class CopiesAhead {
     wire::Opcode opcode = 0;
   };
 
+  Result<void> tell_all(ImageWriter& image, Round& round);
   void forget_gone(ImageWriter& image, const std::vector<std::shared_ptr<const Journal::Record>>& records);
   void tell_calls(ImageWriter& image, const std::vector<std::shared_ptr<const Journal::Record>>& records);
   bool make_room(ImageWriter& image, const Journal::Record& record,

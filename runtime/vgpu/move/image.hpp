@@ -7,7 +7,7 @@
 //
 // Before it there may be images that were copied ahead, while the session went on:
 //
-//   ahead  := head state gone* ( call | release )* ( subject contents )* end
+//   ahead  := head ( state gone* ( call | release )* ( subject contents )* )? end
 //
 // Each has the calls since the one before, and contents that may have changed since; gone are objects of an
 // earlier one that are no more. The last image names the calls of earlier ones, without their bytes, and has

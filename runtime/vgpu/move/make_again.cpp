@@ -30,7 +30,7 @@ Result<void> SessionMaker::make(const UniqueFd& file, const session::MakeAgain& 
   replies_.mute(true);
   const auto made = [&]() -> Result<void> {
     FAIRGV_CHECK(take_head(image.value(), order.ahead));
-    FAIRGV_TRY(first, take_gone(image.value()));
+    FAIRGV_TRY(first, take_state(image.value(), order.ahead));
     if (memory_ != nullptr) FAIRGV_CHECK(memory_->inherit(order.granted, order.ahead));
     return order.ahead ? make_ahead(image.value(), first.value()) : make_last(image.value(), first.value());
   }();
@@ -84,13 +84,15 @@ Result<void> SessionMaker::take_head(ImageReader& image, bool ahead) {
   if (head->api != static_cast<std::uint32_t>(api_)) return bad_image("the calls of another API");
   if ((head->ahead != 0) != ahead) return bad_image("another place in the order of images");
   next_number_ = head->next_number;
-  FAIRGV_TRY(state, image.next());
-  if (state->kind != ItemKind::state) return bad_image("no state");
-  return objects_.put_state(state->bytes);
+  return {};
 }
 
 /// The item behind them.
-Result<ImageReader::Item> SessionMaker::take_gone(ImageReader& image) {
+Result<ImageReader::Item> SessionMaker::take_state(ImageReader& image, bool ahead) {
+  FAIRGV_TRY(state, image.next());
+  if (ahead && state->kind == ItemKind::end) return state.value();  // a back end that copies nothing ahead
+  if (state->kind != ItemKind::state) return bad_image("no state");
+  FAIRGV_CHECK(objects_.put_state(state->bytes));
   for (;;) {
     FAIRGV_TRY(item, image.next());
     if (item->kind != ItemKind::gone) return item.value();

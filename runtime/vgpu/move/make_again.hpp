@@ -43,7 +43,7 @@ class SessionMaker {
   Result<void> make_ahead(ImageReader& image, ImageReader::Item first);
   Result<void> make_last(ImageReader& image, ImageReader::Item first);
   Result<void> take_head(ImageReader& image, bool ahead);
-  Result<ImageReader::Item> take_gone(ImageReader& image);
+  Result<ImageReader::Item> take_state(ImageReader& image, bool ahead);
   Result<ImageReader::Item> take_events(ImageReader& image, ImageReader::Item first);
   Result<void> take_ahead(const ImageReader::Item& item);
   Result<void> take(const ImageReader::Item& item);

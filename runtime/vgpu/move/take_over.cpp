@@ -39,7 +39,7 @@ Result<TakeOver> wait_for_take_over(const Socket& daemon) {
 Result<std::uint64_t> take_over(TakeOver from, const Socket& daemon, const ring::Segment& segment,
                                 session::Api api, Executor& executor, CallHandler& calls,
                                 MemoryAccount* memory) {
-  if (calls.movable() == nullptr) return Error{"sessions of CUDA cannot be moved yet"};
+  if (calls.movable() == nullptr) return Error{"its API has no sessions that move"};
   std::optional<Helm::Held> helm = executor.helm().try_take();  // nobody else is there
   Replies replies(segment, [] {});
   SessionMaker maker(api, calls, executor.at(*helm), replies, memory);
@@ -54,6 +54,7 @@ Result<std::uint64_t> take_over(TakeOver from, const Socket& daemon, const ring:
   FAIRGV_TRY(told, next_order(daemon));
   if (!std::holds_alternative<session::GoOn>(told->order))
     return Error{"the daemon has a worker that has made a session again do something else"};
+  executor.at(*helm).take_over();
   executor.helm().let_go(std::move(*helm));
   return maker.next_number();
 }

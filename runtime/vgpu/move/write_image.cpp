@@ -111,7 +111,7 @@ void put_events(ImageWriter& image, const Standing& standing) {
 
 Result<void> may_move(CallHandler& calls) {
   MovableObjects* const objects = calls.movable();
-  if (objects == nullptr) return Error{"its program speaks CUDA, whose sessions cannot be moved yet"};
+  if (objects == nullptr) return Error{"its API has no sessions that move"};
   if (calls.journal().gave_up())
     return Error{"it has made more objects than its journal has room for, so nobody can make them again"};
   return objects->may_move();

@@ -36,8 +36,9 @@ TEST(SoftCudaSymbols, ExportsExactlyWhatTheToolkitsOwnLibraryExports) {
   ASSERT_NE(0, dladdr(reinterpret_cast<void*>(&cuInit), &info));
   auto exported = exported_by(info.dli_fname);
   if (!is_tenant()) {
-    for (const char* name : {"cuFairgvAddPromptCallback", "cuFairgvHoldNextLaunch", "cuFairgvLetLaunchGo",
-                             "cuFairgvOpenclDevice"}) {
+    for (const char* name :
+         {"cuFairgvAddPromptCallback", "cuFairgvHeap", "cuFairgvHoldNextLaunch", "cuFairgvLetLaunchGo",
+          "cuFairgvModuleMemory", "cuFairgvOpenclDevice", "cuFairgvPlaceNext"}) {
       EXPECT_EQ(exported.erase(name), 1U) << "the worker calls this function";
     }
   }

@@ -28,6 +28,15 @@ TEST_F(ExecutorTest, HostWorkEndsItsEventFromAnyThread) {
   EXPECT_EQ(status(event(3)), -11);
 }
 
+TEST_F(ExecutorTest, OneThatTakesASessionOverRestsUntilItIsTold) {
+  EXPECT_FALSE(executor.rests());
+  ASSERT_TRUE(loop.restore({}));
+  loop.end_restoring();
+  EXPECT_TRUE(executor.rests()) << "the worker before it may go on yet";
+  loop.rest(false);
+  EXPECT_FALSE(executor.rests());
+}
+
 TEST_F(ExecutorTest, ACommandWaitsForNodesOfOtherLanesUntilTheyHaveEnded) {
   const auto first = std::make_shared<Lane>(true, 0);
   const auto second = std::make_shared<Lane>(true, 0);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda-shim/api/of_thread.hpp"
+#include "cuda-shim/softcuda/driver/device/address_window.hpp"
 #include "runtime/base/page.hpp"
 
 namespace fairgv::cuda::soft {
@@ -214,30 +215,31 @@ std::shared_ptr<void> OpenClDevice::make_queue() const {
           }};
 }
 
-namespace {
-
-/// Sanitizers put each process' heap at the same addresses, but device memory must not lie where a tenant's
-/// own heap does. They map large blocks elsewhere.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::size_t kLeastBytes = 512 << 10;
-#else
-constexpr std::size_t kLeastBytes = 0;
-#endif
-
-}  // namespace
-
-DeviceMemory OpenClDevice::allocate(std::size_t size, bool in_own_pages) const {
+DeviceMemory OpenClDevice::allocate(std::size_t size) const {
   // OpenCL promises the alignment of its largest type only.
+  if (size > facts_.largest_allocation || facts_.largest_allocation - size < kAlignment) return {};
+  void* const whole = clSVMAlloc(
+      context_, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS, size + kAlignment, 0);
+  if (whole == nullptr) return {};
+  const auto first = (reinterpret_cast<std::uintptr_t>(whole) + kAlignment - 1) / kAlignment * kAlignment;
+  return {context_, whole, reinterpret_cast<std::byte*>(first)};
+}
+
+DeviceMemory OpenClDevice::allocate_for_programs(std::size_t size, bool in_own_pages) const {
+  const std::uint64_t wanted = AddressWindow::take_next_place();
   if (size > facts_.largest_allocation || facts_.largest_allocation - size < kAlignment) return {};
   const bool fits = facts_.largest_allocation - size >= 2 * kPageBytes;
   const std::size_t pages = in_own_pages && fits ? round_up_to_page(size) : 0;
-  const std::size_t alignment = pages != 0 ? kPageBytes : kAlignment;
-  void* const whole =
-      clSVMAlloc(context_, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS,
-                 std::max({size, pages, kLeastBytes}) + alignment, 0);
-  if (whole == nullptr) return {};
-  const auto first = (reinterpret_cast<std::uintptr_t>(whole) + alignment - 1) / alignment * alignment;
-  return {context_, whole, reinterpret_cast<std::byte*>(first), pages};
+  const std::size_t bytes =
+      std::max(pages, (std::max<std::size_t>(size, 1) + kAlignment - 1) / kAlignment * kAlignment);
+  AddressWindow& window = AddressWindow::of_process();
+  if (wanted != 0) {
+    if (wanted % (pages != 0 ? kPageBytes : kAlignment) != 0 || !window.take_at(wanted, bytes)) return {};
+    return {reinterpret_cast<std::byte*>(wanted), bytes, pages};
+  }
+  const std::uint64_t address = window.take(bytes, pages != 0 ? kPageBytes : kAlignment);
+  if (address == 0) return allocate(size);  // where the process may not have the window's addresses
+  return {reinterpret_cast<std::byte*>(address), bytes, pages};
 }
 
 }  // namespace fairgv::cuda::soft

@@ -41,16 +41,19 @@ class OpenClDevice;
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  /// `own_pages`: bytes in whole pages that nothing else uses, or 0.
-  DeviceMemory(cl_context context, void* whole, std::byte* begin, std::size_t own_pages)
-      : context_(context), whole_(whole), begin_(begin), own_pages_(own_pages) {}
+  /// Of OpenCL.
+  DeviceMemory(cl_context context, void* whole, std::byte* begin)
+      : context_(context), whole_(whole), begin_(begin) {}
+  /// Of the process's window. `own_pages`: bytes in whole pages that nothing else uses, or 0.
+  DeviceMemory(std::byte* begin, std::size_t taken, std::size_t own_pages)
+      : begin_(begin), taken_(taken), own_pages_(own_pages) {}
   DeviceMemory(DeviceMemory&& other) noexcept { swap(other); }
   DeviceMemory& operator=(DeviceMemory&& other) noexcept {
     swap(other);
     return *this;
   }
   ~DeviceMemory();
-  explicit operator bool() const { return whole_ != nullptr; }
+  explicit operator bool() const { return begin_ != nullptr; }
   std::byte* data() const { return begin_; }
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(begin_); }
 
@@ -63,12 +66,14 @@ class DeviceMemory {
     std::swap(context_, other.context_);
     std::swap(whole_, other.whole_);
     std::swap(begin_, other.begin_);
+    std::swap(taken_, other.taken_);
     std::swap(own_pages_, other.own_pages_);
     std::swap(is_shared_, other.is_shared_);
   }
   cl_context context_ = nullptr;
   void* whole_ = nullptr;  // OpenCL's allocation: begin_ is its first well aligned byte
   std::byte* begin_ = nullptr;
+  std::size_t taken_ = 0;  // bytes of the window, or 0
   std::size_t own_pages_ = 0;
   bool is_shared_ = false;
 };
@@ -94,8 +99,11 @@ class OpenClDevice {
   /// From now on queues are not released when their threads end: OpenCL is about to end, with the process.
   static void abandon_queues();
 
-  /// Empty: there is no such memory. `in_own_pages`: it may be shared later.
-  DeviceMemory allocate(std::size_t size, bool in_own_pages = false) const;
+  /// The driver's own memory, whose address no program knows. Empty: there is none.
+  DeviceMemory allocate(std::size_t size) const;
+  /// Memory whose address programs and kernels may keep: it lies in the AddressWindow, where the thread wants
+  /// its next memory to be. Empty: there is none. `in_own_pages`: it may be shared later.
+  DeviceMemory allocate_for_programs(std::size_t size, bool in_own_pages = false) const;
 
  private:
   const cl_device_id device_;

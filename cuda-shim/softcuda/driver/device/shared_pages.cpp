@@ -3,19 +3,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cuda-shim/softcuda/driver/device/address_window.hpp"
 #include "cuda-shim/softcuda/driver/device/opencl_device.hpp"
 #include "runtime/base/page.hpp"
 
 namespace fairgv::cuda::soft {
 
 DeviceMemory::~DeviceMemory() {
-  if (whole_ == nullptr) return;
-  // The heap may use the pages for itself from now on: they must not be another process's, too. If there are
-  // no mappings left for that, the memory stays as it is.
-  const bool is_own =
-      !is_shared_ || ::mmap(begin_, own_pages_, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
-  if (is_own) clSVMFree(context_, whole_);
+  if (whole_ != nullptr) clSVMFree(context_, whole_);
+  if (taken_ == 0) return;
+  // The next memory there must not be another process's, too. If there are no mappings left for that, the
+  // memory stays as it is.
+  const bool is_own = !is_shared_ || ::mmap(begin_, own_pages_, PROT_READ | PROT_WRITE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+  if (is_own) AddressWindow::of_process().give_back(address(), taken_);
 }
 
 Result<UniqueFd> DeviceMemory::share(std::size_t used) {

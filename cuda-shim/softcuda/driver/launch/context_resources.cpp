@@ -48,11 +48,17 @@ std::uint64_t ContextResources::heap(const OpenClDevice& device) {
   const std::lock_guard guard(lock_);
   if (!heap_) {
     const std::size_t bytes = std::max(limits_.at(CU_LIMIT_MALLOC_HEAP_SIZE), kLeastHeap);
-    heap_ = device.allocate(softcuda::heap_memory_bytes(bytes));
+    heap_ = device.allocate_for_programs(softcuda::heap_memory_bytes(bytes));
     if (!heap_) return 0;
+    heap_bytes_ = softcuda::heap_memory_bytes(bytes);
     softcuda::make_heap(heap_.data(), bytes);
   }
   return heap_.address();
+}
+
+ContextResources::HeapMemory ContextResources::heap_memory() const {
+  const std::lock_guard guard(lock_);
+  return heap_ ? HeapMemory{heap_.address(), heap_bytes_} : HeapMemory{};
 }
 
 }  // namespace fairgv::cuda::soft

@@ -24,11 +24,18 @@ class ContextResources {
   std::uint32_t stack_bytes() const;
   /// The address of the heap's head; 0: the device has no memory for it.
   std::uint64_t heap(const OpenClDevice& device);
+  /// The heap's memory; nothing if there is none yet.
+  struct HeapMemory {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+  };
+  HeapMemory heap_memory() const;
 
  private:
   mutable std::mutex lock_;
   std::map<CUlimit, std::size_t> limits_;
   DeviceMemory heap_;
+  std::uint64_t heap_bytes_ = 0;
 };
 
 }  // namespace fairgv::cuda::soft

@@ -41,14 +41,13 @@ CUDA_ARRAY3D_DESCRIPTOR description_of(const Call& call) {
 }
 
 /// With all levels, or not at all.
-CUresult make_mipmap(const Functions& driver, const CUDA_ARRAY3D_DESCRIPTOR& description, unsigned levels,
-                     Mipmap& mipmap) {
+CUresult make_mipmap(const Functions& driver, unsigned levels, Mipmap& mipmap) {
   if (driver.cuMipmappedArrayCreate == nullptr || driver.cuMipmappedArrayDestroy == nullptr ||
       driver.cuMipmappedArrayGetLevel == nullptr) {
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   CUresult code = use(driver, mipmap.context->handle);
-  if (code == CUDA_SUCCESS) code = driver.cuMipmappedArrayCreate(&mipmap.handle, &description, levels);
+  if (code == CUDA_SUCCESS) code = driver.cuMipmappedArrayCreate(&mipmap.handle, &mipmap.description, levels);
   if (code != CUDA_SUCCESS) {
     mipmap.handle = nullptr;
     return code;
@@ -68,9 +67,9 @@ Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::CreateArray& ca
   auto array = std::make_shared<Array>();
   array->context = std::move(context).value();
   array->charge = std::move(*charged.value());
-  const CUDA_ARRAY3D_DESCRIPTOR description = description_of(call);
+  array->description = description_of(call);
   CUresult code = use(functions(), array->context->handle);
-  if (code == CUDA_SUCCESS) code = functions().cuArray3DCreate(&array->handle, &description);
+  if (code == CUDA_SUCCESS) code = functions().cuArray3DCreate(&array->handle, &array->description);
   if (code != CUDA_SUCCESS) {
     array->handle = nullptr;
     return wire::cuda::CodeReply{code};
@@ -81,7 +80,6 @@ Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::CreateArray& ca
 
 Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::CreateMipmap& call) {
   FAIRGV_TRY(context, objects_.get<Context>(call.context));
-  const CUDA_ARRAY3D_DESCRIPTOR description = description_of(call);
   const bool layers = (call.flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
   const unsigned most = wire::cuda::most_levels({call.width, call.height, call.depth}, layers);
   if (call.levels == 0 || call.levels > most)
@@ -91,7 +89,8 @@ Result<wire::cuda::CodeReply> Handlers::handle(const wire::cuda::CreateMipmap& c
   auto mipmap = std::make_shared<Mipmap>();
   mipmap->context = std::move(context).value();
   mipmap->charge = std::move(*charged.value());
-  const CUresult code = make_mipmap(functions(), description, call.levels, *mipmap);
+  mipmap->description = description_of(call);
+  const CUresult code = make_mipmap(functions(), call.levels, *mipmap);
   if (code != CUDA_SUCCESS) return wire::cuda::CodeReply{code};
   FAIRGV_CHECK(objects_.insert(call.id, std::move(mipmap)));
   return wire::cuda::CodeReply{CUDA_SUCCESS};

@@ -85,6 +85,9 @@ Result<wire::cuda::LimitReply> Handlers::handle(const wire::cuda::GetLimit& call
 Result<wire::cuda::LimitReply> Handlers::handle(const wire::cuda::SetLimit& call) {
   FAIRGV_TRY(context, objects_.get<Context>(call.context));
   std::size_t value = call.value;
+  // Its heap was made with this limit, which cannot be set any more.
+  if (call.limit == CU_LIMIT_MALLOC_HEAP_SIZE && loop().is_restoring() && context.value()->has_placed_heap)
+    return wire::cuda::LimitReply{CUDA_SUCCESS, value};
   CUresult code = use(functions(), context.value()->handle);
   if (code == CUDA_SUCCESS) code = functions().cuCtxSetLimit(static_cast<CUlimit>(call.limit), value);
   if (code == CUDA_SUCCESS) code = functions().cuCtxGetLimit(&value, static_cast<CUlimit>(call.limit));
@@ -108,7 +111,9 @@ Result<void> Handlers::handle(const wire::cuda::CreateStream& call) {
   Context& owner = *stream->context;
   std::erase_if(owner.blocking, [](const auto& other) { return other.expired(); });
   if (call.kind == wire::cuda::StreamKind::legacy) {
-    if (objects_.get<Stream>(owner.legacy_id)) return Error{"a second legacy stream in one context"};
+    // The program has released the one before it, if it is made again.
+    if (!loop().is_restoring() && objects_.get<Stream>(owner.legacy_id))
+      return Error{"a second legacy stream in one context"};
     if (auto former = owner.legacy.lock()) {
       // Released with commands that have not ended, or are not forgotten yet: new commands come after them.
       stream->last = former->last;

@@ -14,9 +14,9 @@ class FreeNode final : public Node {
  public:
   FreeNode(std::shared_ptr<Lane> lane, std::shared_ptr<Allocations> allocations, std::uint64_t address)
       : Node(Work::marker, std::move(lane)), allocations_(std::move(allocations)), address_(address) {
-    allocations_->expect(address_);
+    allocations_->expect(*this, address_);
   }
-  ~FreeNode() override { allocations_->free_in_order(address_); }
+  ~FreeNode() override { allocations_->free_in_order(*this, address_); }
 
  private:
   const std::shared_ptr<Allocations> allocations_;
@@ -31,7 +31,7 @@ Result<std::optional<MemoryCharge>> Handlers::charge(const Device& device, std::
   const std::uint64_t bit = std::uint64_t{1} << device.facts.device;
   const std::uint64_t released = memory.released();
   auto charged = memory.charge(bit, bytes, false);
-  if (!charged || charged.value()) return charged;
+  if (!charged || charged.value() || loop().is_restoring()) return charged;
   // Frees that have ended may only have to be looked at to be done.
   loop().pump();
   return memory.released() != released ? memory.charge(bit, bytes, false) : std::move(charged);
@@ -54,7 +54,8 @@ Result<wire::cuda::AllocationReply> Handlers::handle(const wire::cuda::AllocateM
   }
   reply = {code, address, pitch};
   if (code != CUDA_SUCCESS) return reply;
-  allocations_->add(address, context.value(), std::move(*charged.value()));
+  const std::uint64_t reserved = call.rows == 0 ? call.bytes : pitch * call.rows;
+  allocations_->add(address, {context.value(), reserved, bytes, std::move(*charged.value())});
   return reply;
 }
 
@@ -112,14 +113,14 @@ Result<wire::cuda::AllocationReply> Handlers::handle(const wire::cuda::PinArena&
     reply.address = address;
   }
   reply.code = code;
-  if (code == CUDA_SUCCESS) pinned_[call.range.offset] = context.value();
+  if (code == CUDA_SUCCESS) pinned_[call.range.offset] = {context.value(), call.range.bytes, reply.address};
   return reply;
 }
 
 Result<void> Handlers::handle(const wire::cuda::UnpinArena& call) {
   const auto found = pinned_.find(call.offset);
   if (found == pinned_.end()) return Error{fmt::format("nothing is pinned at {}", call.offset)};
-  if (use(functions(), found->second->handle) == CUDA_SUCCESS) {
+  if (use(functions(), found->second.context->handle) == CUDA_SUCCESS) {
     functions().cuMemHostUnregister(segment_.arena().data() + call.offset);
   }
   pinned_.erase(found);

@@ -70,6 +70,7 @@ struct Load {
   std::vector<std::byte> image;
   std::vector<wire::cuda::JitOption> options;
   bool slicing;
+  std::uint64_t place;  // of its variables; 0: anywhere
 
   void operator()() const {
     Loaded& to = *loaded;
@@ -84,7 +85,7 @@ struct Load {
       to.why_whole = "slicing is off";
       return false;
     }
-    auto sliced = sliced_image(std::span(image).first(image.size() - 1), capability());
+    auto sliced = sliced_image(std::span(image).first(image.size() - 1), context->device.capability());
     if (auto* const whole = std::get_if<WholeImage>(&sliced)) {
       to.why_whole = std::move(whole->why);
       return false;
@@ -102,14 +103,9 @@ struct Load {
     return true;
   }
 
-  std::uint32_t capability() const {
-    const Device& device = context->device;
-    return static_cast<std::uint32_t>(10 * device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-                                      device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-  }
-
   void load(Loaded& to, const void* bytes, std::size_t size) const {
     JitOptions jit(options);
+    const PlacedNext placed(context->driver, place);
     to.code = context->driver.cuModuleLoadDataEx(&to.handle, bytes, jit.count(), jit.names(), jit.values());
     to.info_log = jit.info_log();
     to.error_log = jit.error_log();
@@ -189,7 +185,8 @@ Result<void> Handlers::handle(const wire::cuda::LoadModule& call) {
                                           std::move(loaded),
                                           ended_copy(call.image),
                                           {call.options.begin(), call.options.end()},
-                                          settings_.slicing});
+                                          settings_.slicing,
+                                          places_.take(call.id)});
 }
 
 Result<wire::cuda::ModuleReply> Handlers::handle(const wire::cuda::GetModule& call) {

@@ -90,13 +90,16 @@ Result<wire::cuda::TextureReply> Handlers::handle(const wire::cuda::CreateTextur
   }
   const CUDA_TEXTURE_DESC sampling = sampling_of(call.sampling);
   const CUDA_RESOURCE_VIEW_DESC view = view_of(call.view);
+  const std::uint64_t place = places_.take(call.id);
   CUresult code = use(functions(), texture->context->handle);
   if (code == CUDA_SUCCESS) {
+    const PlacedNext placed(functions(), place);
     code = functions().cuTexObjectCreate(&texture->handle, &resource, &sampling,
                                          call.view.is_given != 0 ? &view : nullptr);
   }
   if (code != CUDA_SUCCESS) return wire::cuda::TextureReply{code};
   texture->is_made = true;
+  if (place != 0 && texture->handle != place) return Error{"the driver gives it another handle there"};
   const std::uint64_t handle = texture->handle;
   FAIRGV_CHECK(objects_.insert(call.id, std::move(texture)));
   return wire::cuda::TextureReply{CUDA_SUCCESS, handle};
@@ -109,10 +112,15 @@ Result<wire::cuda::TextureReply> Handlers::handle(const wire::cuda::CreateSurfac
   surface->context = std::move(context).value();
   surface->array = std::move(array).value();
   const CUDA_RESOURCE_DESC resource = whole_array(*surface->array);
+  const std::uint64_t place = places_.take(call.id);
   CUresult code = use(functions(), surface->context->handle);
-  if (code == CUDA_SUCCESS) code = functions().cuSurfObjectCreate(&surface->handle, &resource);
+  if (code == CUDA_SUCCESS) {
+    const PlacedNext placed(functions(), place);
+    code = functions().cuSurfObjectCreate(&surface->handle, &resource);
+  }
   if (code != CUDA_SUCCESS) return wire::cuda::TextureReply{code};
   surface->is_made = true;
+  if (place != 0 && surface->handle != place) return Error{"the driver gives it another handle there"};
   const std::uint64_t handle = surface->handle;
   FAIRGV_CHECK(objects_.insert(call.id, std::move(surface)));
   return wire::cuda::TextureReply{CUDA_SUCCESS, handle};

@@ -45,6 +45,8 @@ class LentMemory {
   /// False: nothing is borrowed there.
   bool give_back(std::uint64_t address);
   std::size_t borrowed() const { return borrowed_.size(); }
+  /// Whether other sessions have memory of this one, or could have, or the other way round.
+  bool is_in_use() const { return !lent_.empty() || !kept_.empty() || !borrowed_.empty(); }
 
  private:
   struct Borrowed {

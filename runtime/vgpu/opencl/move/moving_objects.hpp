@@ -50,6 +50,7 @@ class MovingObjects final : public MovableObjects {
   std::optional<Arguments> arguments_of(const Node& command) override;
   std::vector<Arguments> arguments_of_kernels() override;
 
+  bool copies_ahead() const override { return true; }
   void prepare_to_leave(bool prepares) override;
   std::unordered_set<std::uint64_t> take_written(std::span<const NodePtr> under_way) override;
   bool is_written(wire::ObjectId object) const override { return writes_.has(object); }

@@ -39,6 +39,7 @@ struct WaitForWord {
 /// not run.
 struct GiveUpWaits {
   FAIRGV_CALL(CudaGiveUpWaits, 0x1054, void)
+  FAIRGV_SETS(queue, 0)
   ObjectId queue;
   FAIRGV_FIELDS(queue)
 };
