@@ -9,6 +9,7 @@
 #include "runtime/base/memory_file.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/turn.hpp"
 
 namespace fairgv::control {
 namespace {
@@ -104,6 +105,12 @@ std::string to_text(const ControlRequest& request) {
       return json_text(intervention(request, "migrate"));
     case ControlRequest::Command::park:
       return json_text(intervention(request, "park"));
+    case ControlRequest::Command::drain:
+    case ControlRequest::Command::undrain: {
+      const bool drain = request.command == ControlRequest::Command::drain;
+      return json_text(
+          json{{"command", drain ? "drain" : "undrain"}, {"device", request.device.value_or(0)}});
+    }
     case ControlRequest::Command::focus:
       return json_text(json{{"command", "focus"}, {"tenants", request.front}});
     case ControlRequest::Command::show:
@@ -176,14 +183,17 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     if (fields.ok() && !request.session && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");
     }
+  } else if (command == "drain" || command == "undrain") {
+    request.command = command == "drain" ? ControlRequest::Command::drain : ControlRequest::Command::undrain;
+    request.device = fields.integer32("device", 0, session::kMaxDevices - 1);
   } else if (command == "show") {
     request.command = ControlRequest::Command::show;
     request.session = fields.integer32("session");
   } else if (command != "ps") {
     fields.fail(
         "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'kill', 'pause', 'resume', "
-        "'migrate', "
-        "'park', 'stop', 'restart', 'usage', 'reload', 'config', 'whoami', 'focus' and 'show'");
+        "'migrate', 'park', 'drain', 'undrain', 'stop', 'restart', 'usage', 'reload', 'config', 'whoami', "
+        "'focus' and 'show'");
   }
   if (!fields.ok()) return fields.error();
   return request;

@@ -18,6 +18,7 @@
 //   {"command":"park","session":7}                 the same; and "resume" of what is parked is answered when
 //   it
 //                                                   goes on
+//   {"command":"drain","device":0}                 the same, of the sessions that were there; and "undrain"
 //   {"command":"show","session":7}                  {"ok":true,"calls":[...],...} (session::JournalReport)
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   {"command":"restart"}                           {"ok":true}, and the daemon hangs up when it has become
@@ -70,15 +71,18 @@ struct ControlRequest {
     focus,
     show,
     migrate,
-    park
+    park,
+    drain,
+    undrain
   };
   Command command = Command::ps;
   /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, migrate, park, unless
   /// there is `session`
   std::string tenant;
-  session::TenantWish wish{};              // set, whoami
-  std::string policy{};                    // set_policy
-  std::optional<std::uint32_t> device{};   // set_policy, trace; none: all devices; migrate; none: as it is
+  session::TenantWish wish{};  // set, whoami
+  std::string policy{};        // set_policy
+  /// set_policy, trace; none: all devices; migrate; none: as it is; drain, undrain
+  std::optional<std::uint32_t> device{};
   std::optional<MemorySize> memory{};      // set
   UsageQuery usage{};                      // usage
   std::optional<std::uint32_t> session{};  // kill, pause, resume, show, migrate, park
@@ -127,6 +131,7 @@ struct Report {
       bool resting = false;          // another policy is in force
     };
     std::optional<Oversold> oversold{};
+    bool drained = false;  // no session begins there (`fairgv drain`)
   };
   struct Session {
     std::uint32_t session = 0;

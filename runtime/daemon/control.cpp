@@ -91,6 +91,10 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
     case control::ControlRequest::Command::migrate:
     case control::ControlRequest::Command::park:
       return migrate(request.value(), from);
+    case control::ControlRequest::Command::drain:
+    case control::ControlRequest::Command::undrain:
+      return administrator ? drain(request.value(), from)
+                           : only_administrators("drain a device, or end that");
     case control::ControlRequest::Command::focus: {
       const auto front = foreground_.set(from.token, request->front, from.account);
       return front ? to_text(front.value()) : control::failure_text(front.error().message);
@@ -129,6 +133,16 @@ std::string Control::reload(const ControlPeer& by) {
 
 ControlAnswer Control::migrate(const control::ControlRequest& request, const ControlPeer& by) {
   auto answer = migrations_.ask(request, by.account, by.token);
+  if (!answer) return control::failure_text(answer.error().message);
+  const bool later = !answer.value();
+  return {std::move(answer).value(), later};
+}
+
+ControlAnswer Control::drain(const control::ControlRequest& request, const ControlPeer& by) {
+  const bool begins = request.command == control::ControlRequest::Command::drain;
+  const std::uint32_t device = request.device.value_or(0);
+  auto answer = begins ? needs_.drains.begin(device, by.account, by.token)
+                       : needs_.drains.end(device, by.account, by.token);
   if (!answer) return control::failure_text(answer.error().message);
   const bool later = !answer.value();
   return {std::move(answer).value(), later};

@@ -16,6 +16,7 @@
 #include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
 #include "runtime/daemon/migrations.hpp"
+#include "runtime/daemon/moves/drains.hpp"
 #include "runtime/daemon/reports/daemon_life.hpp"
 #include "runtime/daemon/reports/journals.hpp"
 #include "runtime/daemon/reports/sources.hpp"
@@ -55,6 +56,7 @@ class Control {
     UsageKeeper& usage;
     UserLog& log;
     Journals& journals;
+    Drains& drains;
   };
   /// `socket` is for the report; `reload` reads the configuration again.
   Control(const Needs& needs, Adjustments adjustments, Interventions interventions, Migrations migrations,
@@ -87,6 +89,7 @@ class Control {
   std::string read_trace(const control::ControlRequest& request, const ControlPeer& by);
   std::string reload(const ControlPeer& by);
   ControlAnswer migrate(const control::ControlRequest& request, const ControlPeer& by);
+  ControlAnswer drain(const control::ControlRequest& request, const ControlPeer& by);
   ControlAnswer show(SessionId id, const ControlPeer& by);
   std::string whoami(const control::ControlRequest& request, const ControlPeer& peer);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <utility>
 
 namespace fairgv::daemon {
@@ -17,12 +16,6 @@ const char* deed_verb(control::ControlRequest::Command command) {
     default:
       return "move";
   }
-}
-
-control::MovedSession moved_session(const MoveOutcome& outcome) {
-  const double held_ms = std::chrono::duration<double, std::milli>(outcome.held).count();
-  return {outcome.session.value, outcome.from, outcome.to,
-          outcome.bytes,         held_ms,      outcome.failure ? outcome.failure->message : std::string()};
 }
 
 }  // namespace
@@ -111,18 +104,18 @@ Result<void> Migrations::begin_next(std::uint64_t key) {
   if (session == nullptr) return Error{fmt::format("session {} has ended", id.value)};
   const auto done = [this, key](const MoveOutcome& outcome) { on_moved(key, outcome); };
   if (batch.command == Command::park)
-    return sessions_.park(id, control::Pause{batch.by.owner, batch.by.administrator}, done);
+    return sessions_.park(id, Parking{.by = {batch.by.owner, batch.by.administrator}}, done);
   if (batch.command == Command::migrate) {
     FAIRGV_TRY(to, target(*session, batch));
     return sessions_.move(id, to.value(), done);
   }
-  if (session->parked && session->parked->by.administrator && !batch.by.administrator) {
+  if (session->parked && session->parked->how.by.administrator && !batch.by.administrator) {
     return Error{
         fmt::format("session {} was parked by an administrator (user {}): only an administrator may "
                     "resume it",
-                    id.value, session->parked->by.by)};
+                    id.value, session->parked->how.by.by)};
   }
-  return sessions_.park(id, {}, done);
+  return sessions_.unpark(id, done);
 }
 
 void Migrations::on_moved(std::uint64_t key, const MoveOutcome& outcome) {

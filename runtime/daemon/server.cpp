@@ -107,7 +107,7 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
       usage_(config_.usage, *events_, sources(),
              [this](std::uint64_t key, const std::string& answer) { reception_->answer(key, answer); }),
       metrics_(*events_, {[this] { return metrics(); }, [this] { return unready(); }}),
-      control_({config_, entrance_, sources(), life_, usage_, log_, sessions_.journals()},
+      control_({config_, entrance_, sources(), life_, usage_, log_, sessions_.journals(), sessions_.drains()},
                Adjustments({*dispatch_, tenancies_, markets_, devices_.table(), log_}),
                Interventions(tenancies_.registry(), sessions_, log_),
                Migrations(

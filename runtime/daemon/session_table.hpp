@@ -13,6 +13,7 @@
 
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/handover/handover.hpp"
+#include "runtime/daemon/moves/drains.hpp"
 #include "runtime/daemon/moves/moves.hpp"
 #include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/reports/journals.hpp"
@@ -58,8 +59,6 @@ class SessionTable {
   bool empty() const { return sessions_.empty() && moves_.settled(); }
   /// A session that is not ending, or null.
   const Session* find(SessionId id) const;
-  /// Whether the session, or its tenant, is paused.
-  bool is_suspended(const Session& session) const;
 
   // -- handing over to the next daemon
 
@@ -84,10 +83,13 @@ class SessionTable {
   void set_pause(SessionId id, const std::optional<control::Pause>& pause);
   /// `fairgv migrate` of a session that find() has found, to this device of its worker's; see Moves.
   Result<void> move(SessionId id, std::optional<std::uint32_t> to, Moves::Done done);
-  /// `fairgv park` of such a session, by this user, and without a user `fairgv resume` of a parked one.
-  Result<void> park(SessionId id, const std::optional<control::Pause>& by, Moves::Done done);
+  /// `fairgv park` of such a session, and `fairgv resume` of a parked one.
+  Result<void> park(SessionId id, const Parking& how, Moves::Done done);
+  Result<void> unpark(SessionId id, Moves::Done done);
   /// No session moves from now on, or, without a reason, sessions may move again.
-  void refuse_moves(const std::string& reason) { moves_.refuse(reason); }
+  void refuse_moves(const std::string& reason);
+  /// The devices that sessions are to leave.
+  Drains& drains() { return drains_; }
   /// Call this after a tenant was paused or resumed.
   void tell_pauses(TenantId tenant) { suspensions_.tell(sessions_, tenant); }
   /// The questions for journals.
@@ -144,6 +146,7 @@ class SessionTable {
   Journals journals_;
   Departures departures_;
   Moves moves_;
+  Drains drains_;
   std::uint32_t last_id_ = 0;
 };
 

@@ -148,7 +148,7 @@ Result<void> Moves::take_image(Session& session, Move& move) {
 
 Result<void> Moves::order_made_again(Session& session, Move& move) {
   MemoryBook& memory = needs_.tenancies.memory();
-  const DeviceMap map = session.moved.after(move.pairs, session.devices);
+  const DeviceMap& map = move.map;
   const DeviceView before = needs_.devices.in_books(session.moved.homes_in(session.devices));
   const DeviceView after = needs_.devices.in_books(map.homes_in(session.devices));
   if (session.parked) move.outcome.bytes = session.parked->bytes;
@@ -173,7 +173,10 @@ void Moves::commit(Session& session, Move& under_way) {
   move.process_watch.reset();
   WorkerStarter::Successor old = exchange_worker(session, std::move(move.worker));
   session.processor_clock = move.clock;
-  session.moved = session.moved.after(move.pairs, session.devices);
+  session.moved = std::move(move.map);
+  std::erase_if(session.evacuated, [&session](const Evacuation& each) {
+    return session.moved.place_of(each.device) != each.place;
+  });
   session.parked.reset();
   session.moving = false;
   // The new worker begins with a page on which nothing is wanted: before it goes on.
@@ -265,6 +268,7 @@ void Moves::forget(Session& session) {
   if (found == under_way_.end()) return;
   Move move = std::move(found->second);
   under_way_.erase(found);
+  move.outcome.has_ended = true;
   give_up(session, std::move(move), "it has ended");
 }
 

@@ -30,6 +30,7 @@
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
 #include "runtime/daemon/moves/move_steps.hpp"
+#include "runtime/daemon/moves/outcome.hpp"
 #include "runtime/daemon/moves/retired_workers.hpp"
 #include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
@@ -39,16 +40,6 @@
 #include "runtime/daemon/sessions/worker_starter.hpp"
 
 namespace fairgv::daemon {
-
-/// The outcome of a move. Devices are the host's.
-struct MoveOutcome {
-  SessionId session{};
-  std::vector<std::uint32_t> from{};  // devices where it could run
-  std::vector<std::uint32_t> to{};    // the same after the move
-  std::uint64_t bytes = 0;            // of the image
-  std::chrono::nanoseconds held{0};   // how long the program was held
-  std::optional<Error> failure{};     // none: it has moved
-};
 
 class Moves {
  public:
@@ -84,9 +75,11 @@ class Moves {
   /// Moves a running session to this device of its worker's; none: it stays where it is and gets another
   /// worker. Calls `done` later; or an Error at once.
   Result<void> begin(Session& session, std::optional<std::uint32_t> to, Done done);
+  /// The same to where `map` has its program's devices.
+  Result<void> begin_on(Session& session, DeviceMap map, Done done);
   /// Parks a running session, or lets a parked one go on; calls `done` later, or returns an Error at once. A
   /// session that cannot go on stays parked.
-  Result<void> park(Session& session, const control::Pause& by, Done done);
+  Result<void> park(Session& session, const Parking& how, Done done);
   Result<void> unpark(Session& session, Done done);
   /// No move begins from now on, and those under way fail, unless `reason` is empty.
   void refuse(const std::string& reason);
@@ -98,6 +91,8 @@ class Moves {
   /// The session ends.
   void forget(Session& session);
 
+  /// Whether a session can be asked to move now; else it is worth asking again when another has moved.
+  bool may_ask(const Session& session) const { return !session.moving && under_way_.size() < kMost; }
   /// Whether nothing moves, and no earlier worker is left.
   bool settled() const { return under_way_.empty() && retired_.empty(); }
   /// Whether anything is left of other workers of the session than its own.
@@ -112,10 +107,10 @@ class Moves {
     MoveSteps steps;
     WorkerStarter::Successor worker;        // none of a session that is to be parked
     std::optional<ProcessorClock> clock{};  // the new worker's
-    DeviceMap::Pairs pairs{};               // places, and where their content goes
+    DeviceMap map{};                        // where its program's devices are to lie
     Done done;
     MoveOutcome outcome;
-    std::optional<control::Pause> parks{};  // the user who parks the session; none: it is not to be parked
+    std::optional<Parking> parks{};  // none: it is not to be parked
     UniqueFd image{};
     std::optional<MemoryBook::Move> charged{};
     EventLoop::Watch channel_watch{};
@@ -124,7 +119,7 @@ class Moves {
 
   Result<void> may_begin(const Session& session) const;
   Move& add(Session& session, Move move);
-  Result<void> begin_with_worker(Session& session, DeviceMap::Pairs pairs, Done done);
+  Result<void> begin_with_worker(Session& session, DeviceMap map, Done done);
   Result<DeviceMap::Pairs> pairs_for(const Session& session, std::uint32_t to) const;
   Result<void> watch(SessionId id, Move& move);
   void on_message(SessionId id);

@@ -73,6 +73,7 @@ std::vector<Report::Device> device_reports(const Sources& from) {
     device.memory = ledger.capacity(index);
     device.memory_used = ledger.charged(index);
     device.memory_reserved = ledger.reserved(index);
+    device.drained = from.devices.is_drained(index);
     device.oversold = oversold_report(from.markets.of(index));
     const auto& holder = sharing[index].holder;
     if (from.devices.is_elsewhere(index)) device.same_as = from.devices.hardware[index];

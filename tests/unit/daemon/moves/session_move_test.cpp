@@ -187,7 +187,7 @@ TEST_F(MoveTest, APausedSessionMovesAndStaysPaused) {
   start_two(honest_old(), say(ready()) + honest_new());
   table.set_pause(session().id, control::Pause{0, true});
   EXPECT_EQ(move(), "");
-  EXPECT_TRUE(table.is_suspended(session()));
+  EXPECT_TRUE(is_suspended(session(), house.tenancies.registry()));
 }
 
 TEST_F(MoveTest, TheNextDaemonKnowsWhereTheDevicesOfASessionLie) {
