@@ -45,6 +45,8 @@ json intervention(const ControlRequest& request, const char* command) {
     message["tenant"] = request.tenant;
   }
   if (request.device) message["device"] = *request.device;
+  if (request.to_file) message["to_file"] = true;
+  if (request.wake) message["wake"] = true;
   return message;
 }
 
@@ -180,6 +182,10 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     read_target(fields, request);
     if (request.command == ControlRequest::Command::migrate && fields.has("device"))
       request.device = fields.integer32("device");
+    if (request.command == ControlRequest::Command::park) {
+      if (fields.has("to_file")) request.to_file = fields.boolean("to_file");
+      if (fields.has("wake")) request.wake = fields.boolean("wake");
+    }
     if (fields.ok() && !request.session && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");
     }

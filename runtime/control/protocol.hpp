@@ -15,8 +15,8 @@
 //                                                   until the next such request, or hanging up
 //   {"command":"migrate","session":7,"device":1}   {"ok":true,"moves":[...]} (MoveReport), when the session
 //                                                   has moved; or with "tenant":"a", and without "device"
-//   {"command":"park","session":7}                 the same; and "resume" of what is parked is answered when
-//   it
+//   {"command":"park","session":7}                 the same, or with "to_file":true, "wake":true; and
+//   "resume" of what is parked is answered when it
 //                                                   goes on
 //   {"command":"drain","device":0}                 the same, of the sessions that were there; and "undrain"
 //   {"command":"show","session":7}                  {"ok":true,"calls":[...],...} (session::JournalReport)
@@ -86,6 +86,8 @@ struct ControlRequest {
   std::optional<MemorySize> memory{};      // set
   UsageQuery usage{};                      // usage
   std::optional<std::uint32_t> session{};  // kill, pause, resume, show, migrate, park
+  bool to_file = false;                    // park: the image goes to a file
+  bool wake = false;                       // park: the session goes on when its program needs its device
   std::vector<std::string> front{};        // focus: the tenants whose windows are in front
 };
 
@@ -155,6 +157,14 @@ struct Report {
     bool direct = false;                          // its program has the driver in its own process
     bool moving = false;                          // another worker is about to serve it, or none
     bool parked = false;                          // no worker serves it, until it is resumed
+    /// Of a parked session.
+    struct Image {
+      std::uint64_t bytes = 0;
+      bool in_file = false;  // else in the host's memory
+      bool wakes = false;    // the session goes on when its program needs its device
+      bool wanted = false;   // its program needs the device
+    };
+    std::optional<Image> image{};
     /// The devices whose content lies on another, since the session was moved: each with that other.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> moved{};
   };

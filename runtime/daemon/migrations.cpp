@@ -29,6 +29,8 @@ Result<std::optional<std::string>> Migrations::ask(const control::ControlRequest
       .left = std::move(wanted).value(),
       .device = request.device,
       .by = by,
+      .to_file = request.to_file,
+      .wakes = request.wake,
       .of_tenant = !request.session,
   };
   if (batch.of_tenant || !any) return move_on(key);
@@ -103,8 +105,13 @@ Result<void> Migrations::begin_next(std::uint64_t key) {
   const Session* const session = sessions_.find(id);
   if (session == nullptr) return Error{fmt::format("session {} has ended", id.value)};
   const auto done = [this, key](const MoveOutcome& outcome) { on_moved(key, outcome); };
-  if (batch.command == Command::park)
-    return sessions_.park(id, Parking{.by = {batch.by.owner, batch.by.administrator}}, done);
+  if (batch.command == Command::park) {
+    const Parking how{.by = {batch.by.owner, batch.by.administrator},
+                      .drained = {},
+                      .to_file = batch.to_file,
+                      .wakes = batch.wakes};
+    return sessions_.park(id, how, done);
+  }
   if (batch.command == Command::migrate) {
     FAIRGV_TRY(to, target(*session, batch));
     return sessions_.move(id, to.value(), done);

@@ -49,7 +49,8 @@ SessionTable::SessionTable(const Needs& needs)
               [this](Session& session, const std::string& reason, std::optional<Fault> fault) {
                 end(session, reason, fault);
               }}),
-      drains_({needs.config, sessions_, moves_, needs.devices, needs.tenancies, needs.log, needs.answer}) {}
+      drains_({needs.config, sessions_, moves_, needs.devices, needs.tenancies, needs.log, needs.answer}),
+      wakes_({sessions_, moves_, needs.devices, needs.tenancies, needs.log}) {}
 
 Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer, Socket& client) {
   const Account account = needs_.entrance.account_of(peer, client.fd());
@@ -351,6 +352,7 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   keep_earlier(first, journals_.deadline());
   keep_earlier(first, moves_.deadline());
   keep_earlier(first, drains_.deadline());
+  keep_earlier(first, wakes_.deadline());
   for (const auto& [id, session] : sessions_.all()) {
     if (session->stage == Session::Stage::starting) keep_earlier(first, std::optional(session->give_up));
     if (session->messages) keep_earlier(first, session->messages->deadline());
@@ -368,6 +370,7 @@ void SessionTable::expire(Time now) {
   journals_.expire(now);
   moves_.expire(now);
   drains_.expire(now);
+  wakes_.expire(now);
   std::vector<Session*> to_clear;
   for (const auto& [id, session] : sessions_.all()) {
     if (session->messages) session->messages->expire(now);

@@ -153,6 +153,9 @@ struct SessionRule {
   bool driver_messages = true;                      // the program gets what its driver says
   /// How long the worker of a session that moves may take to come to rest and write its image.
   std::chrono::nanoseconds move_patience = std::chrono::seconds(60);
+  /// Bytes of memory for the images of parked sessions together; none: a part of the machine's.
+  std::optional<std::uint64_t> parked_memory{};
+  std::string parked_folder{};  // for images in files; empty: the system's place
 };
 
 /// Where metrics are told (docs/METRICS.md).

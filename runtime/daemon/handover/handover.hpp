@@ -64,6 +64,7 @@ struct HandedPark {
   std::vector<std::uint64_t> holdings{};
   control::Pause by{};
   std::optional<std::uint32_t> drained{};
+  bool to_file = false;
   bool wakes = false;
 };
 

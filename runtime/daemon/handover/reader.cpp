@@ -223,6 +223,7 @@ std::optional<HandedPark> parked_from(JsonFields& fields) {
                     its.integers("holdings", session::kMaxDevices),
                     {its.integer32("by"), its.boolean("administrator")}};
   if (its.has("drained")) parked.drained = its.integer32("drained");
+  if (its.has("to_file")) parked.to_file = its.boolean("to_file");
   if (its.has("wakes")) parked.wakes = its.boolean("wakes");
   if (!its.ok()) fields.fail("has a parked session that cannot be read");
   return parked;

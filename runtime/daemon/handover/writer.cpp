@@ -130,6 +130,7 @@ json to_json(const HandedPark& parked) {
               {"by", parked.by.by},
               {"administrator", parked.by.administrator}};
   if (parked.drained) object["drained"] = *parked.drained;
+  if (parked.to_file) object["to_file"] = true;
   if (parked.wakes) object["wakes"] = true;
   return object;
 }

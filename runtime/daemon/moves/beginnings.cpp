@@ -99,33 +99,4 @@ Result<void> Moves::watch(SessionId id, Move& move) {
   return {};
 }
 
-Result<void> Moves::park(Session& session, const Parking& how, Done done) {
-  FAIRGV_CHECK(may_begin(session));
-  if (session.parked) return Error{name_of_session(session) + " is parked already"};
-  const auto patience = needs_.config.session.move_patience;
-  Move& move =
-      add(session, {.steps = MoveSteps({patience, patience, patience}, std::chrono::steady_clock::now()),
-                    .worker = {},
-                    .done = std::move(done),
-                    .outcome = {.session = session.id, .from = homes_of(session)},
-                    .parks = how});
-  auto ordered = order_image(session, move);
-  if (ordered) return {};
-  move.done = [](const MoveOutcome&) {};
-  fail(session, ordered.error().message);
-  return ordered;
-}
-
-Result<void> Moves::unpark(Session& session, Done done) {
-  FAIRGV_CHECK(may_begin(session));
-  if (!session.parked) return Error{name_of_session(session) + " is not parked"};
-  for (const std::uint32_t device : homes_of(session)) {
-    if (!needs_.devices.table().is_drained(device)) continue;
-    return Error{
-        fmt::format("{0} stays parked: device {1}, where it lies, is drained: 'fairgv undrain {1}' ends that",
-                    name_of_session(session), device)};
-  }
-  return begin_with_worker(session, session.moved, std::move(done));
-}
-
 }  // namespace fairgv::daemon

@@ -10,9 +10,9 @@
 #include <variant>
 
 #include "runtime/daemon/moves/session_words.hpp"
+#include "runtime/daemon/moves/worker_exchange.hpp"
 #include "runtime/daemon/service/deadlines.hpp"
 #include "runtime/daemon/sessions/processes.hpp"
-#include "runtime/daemon/sessions/processor_watch.hpp"
 #include "runtime/session/move/orders.hpp"
 
 namespace fairgv::daemon {
@@ -22,19 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 double in_milliseconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
-}
-
-/// Puts another worker into the session's own, which is returned. Nobody hears either of them any more.
-WorkerStarter::Successor exchange_worker(Session& session, WorkerStarter::Successor next) {
-  session.ran_before = ProcessorWatch::look(session).value_or(session.ran_before);
-  session.channel_watch.reset();
-  session.ledger_watch.reset();
-  session.worker_watch.reset();
-  std::swap(session.channel, next.channel);
-  std::swap(session.ledger, next.ledger);
-  std::swap(session.messages, next.messages);
-  std::swap(session.worker, next.process);
-  return next;
 }
 
 }  // namespace
@@ -84,7 +71,8 @@ Result<void> Moves::check_ready(const Session& session, const session::WorkerMes
 
 bool Moves::hear(Session& session, const session::WorkerMessage& message) {
   const auto found = under_way_.find(session.id);
-  const bool asked = found != under_way_.end() && found->second.steps.step() == MoveSteps::Step::writing;
+  const bool asked = found != under_way_.end() && !found->second.storing &&
+                     found->second.steps.step() == MoveSteps::Step::writing;
   if (!asked) return owing_.erase(session.id) > 0;
   Move& move = found->second;
   const auto* const image = std::get_if<session::ImageWritten>(&message);
@@ -95,7 +83,8 @@ bool Moves::hear(Session& session, const session::WorkerMessage& message) {
 
 bool Moves::rests(const Session& session) const {
   const auto found = under_way_.find(session.id);
-  return found != under_way_.end() && found->second.steps.step() == MoveSteps::Step::making;
+  return found != under_way_.end() &&
+         (found->second.storing || found->second.steps.step() == MoveSteps::Step::making);
 }
 
 void Moves::on_end(SessionId id) {
@@ -117,7 +106,7 @@ void Moves::go_on(Session& session, Move& move, const Result<MoveSteps::Due>& du
   if (due && due.value() == MoveSteps::Due::write_image) done = order_image(session, move);
   if (due && due.value() == MoveSteps::Due::make_again) {
     if (!session.parked) done = take_image(session, move);
-    if (done && move.parks) return keep_image(session, move);
+    if (done && move.parks) return store_image(session, move);
     if (done) done = order_made_again(session, move);
   }
   // A worker that asks for what no worker asks for has ended the session.
@@ -202,25 +191,6 @@ void Moves::commit(Session& session, Move& under_way) {
   move.done(move.outcome);
 }
 
-/// The worker that has served the session goes, and its image is kept.
-void Moves::keep_image(Session& session, Move& under_way) {
-  Move move = std::move(under_way);
-  under_way_.erase(session.id);
-  WorkerStarter::Successor old = exchange_worker(session, {});
-  session.processor_clock.reset();
-  MemoryBook::Move held = needs_.tenancies.memory().release(session.id);
-  session.parked =
-      ParkedSession{std::move(move.image), move.outcome.bytes, std::move(held.holdings), *move.parks};
-  session.moving = false;
-  needs_.dispatch.move_session(dispatched_session(session, needs_.tenancies.registry()));
-  retire(session, std::move(old), std::move(held.left));
-  (void)hooks_.change_worker(session);
-  move.outcome.held = move.steps.held(Clock::now());
-  needs_.log.info(session.account, "session {} of tenant {} is parked: image of {} bytes", session.id.value,
-                  session.tenant_name, move.outcome.bytes);
-  move.done(move.outcome);
-}
-
 void Moves::fail(Session& session, const std::string& reason) {
   const auto found = under_way_.find(session.id);
   Move move = std::move(found->second);
@@ -237,6 +207,7 @@ void Moves::fail(Session& session, const std::string& reason) {
 void Moves::give_up(Session& session, Move move, const std::string& reason) {
   move.channel_watch.reset();
   move.process_watch.reset();
+  if (move.storing) images_.forget(move.storing->id);
   session.moving = false;
   auto ran = move.worker.process.group_processor_time();
   if (!ran && move.clock) ran = move.clock->read();
@@ -277,7 +248,7 @@ void Moves::forget(Session& session) {
 std::optional<Moves::Time> Moves::deadline() const {
   std::optional<Time> first = retired_.deadline();
   for (const auto& [id, move] : under_way_) {
-    keep_earlier(first, std::optional(move.steps.deadline()));
+    keep_earlier(first, std::optional(deadline_of(move)));
     if (move.worker.messages) keep_earlier(first, move.worker.messages->deadline());
   }
   return first;
@@ -288,11 +259,11 @@ void Moves::expire(Time now) {
   std::vector<SessionId> late;
   for (const auto& [id, move] : under_way_) {
     if (move.worker.messages) move.worker.messages->expire(now);
-    if (now >= move.steps.deadline()) late.push_back(id);
+    if (now >= deadline_of(move)) late.push_back(id);
   }
   for (const SessionId id : late) {
     const auto found = under_way_.find(id);
-    if (found != under_way_.end()) fail(*needs_.sessions.find(id), found->second.steps.too_late());
+    if (found != under_way_.end()) fail(*needs_.sessions.find(id), too_late(found->second));
   }
 }
 

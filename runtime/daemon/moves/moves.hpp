@@ -29,6 +29,7 @@
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/moves/image_store.hpp"
 #include "runtime/daemon/moves/move_steps.hpp"
 #include "runtime/daemon/moves/outcome.hpp"
 #include "runtime/daemon/moves/retired_workers.hpp"
@@ -70,7 +71,11 @@ class Moves {
     std::function<Result<void>(Session&)> change_worker;
     std::function<void(Session&, const std::string& reason, std::optional<Fault>)> end;
   };
-  Moves(const Needs& needs, Hooks hooks) : needs_(needs), hooks_(std::move(hooks)), retired_(needs.events) {}
+  Moves(const Needs& needs, Hooks hooks)
+      : needs_(needs),
+        hooks_(std::move(hooks)),
+        retired_(needs.events),
+        images_(needs.config, needs.events, needs.sessions) {}
 
   /// Moves a running session to this device of its worker's; none: it stays where it is and gets another
   /// worker. Calls `done` later; or an Error at once.
@@ -103,6 +108,10 @@ class Moves {
   void expire(Time now);
 
  private:
+  struct Storing {
+    ImageStore::Id id = 0;
+    Time until{};
+  };
   struct Move {
     MoveSteps steps;
     WorkerStarter::Successor worker;        // none of a session that is to be parked
@@ -112,6 +121,7 @@ class Moves {
     MoveOutcome outcome;
     std::optional<Parking> parks{};  // none: it is not to be parked
     UniqueFd image{};
+    std::optional<Storing> storing{};  // its image is written to a file
     std::optional<MemoryBook::Move> charged{};
     EventLoop::Watch channel_watch{};
     EventLoop::Watch process_watch{};
@@ -130,7 +140,13 @@ class Moves {
   Result<void> order_image(Session& session, Move& move);
   Result<void> take_image(Session& session, Move& move);
   Result<void> order_made_again(Session& session, Move& move);
+  void store_image(Session& session, Move& move);
+  void on_stored(SessionId id, Result<UniqueFd> file);
   void keep_image(Session& session, Move& move);
+  Time deadline_of(const Move& move) const {
+    return move.storing ? move.storing->until : move.steps.deadline();
+  }
+  std::string too_late(const Move& move) const;
   void commit(Session& session, Move& move);
   void fail(Session& session, const std::string& reason);
   void give_up(Session& session, Move move, const std::string& reason);
@@ -142,6 +158,7 @@ class Moves {
   std::set<SessionId> owing_;  // sessions whose workers still owe an answer to an order that was taken back
   std::string refused_;        // why nothing moves; empty: it does
   RetiredWorkers retired_;
+  ImageStore images_;
 };
 
 }  // namespace fairgv::daemon

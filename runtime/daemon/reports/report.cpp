@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/daemon/reports/books.hpp"
+#include "runtime/daemon/sessions/worker_page.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -101,6 +102,13 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> moved_devices(const Session
   return moved;
 }
 
+std::optional<Report::Session::Image> image_of(const Session& session) {
+  if (!session.parked) return std::nullopt;
+  const ParkedSession& parked = *session.parked;
+  return Report::Session::Image{parked.bytes, parked.how.to_file, parked.how.wakes,
+                                needs_its_device(session)};
+}
+
 std::vector<Report::Session> session_reports(const Sources& from, TenantId tenant) {
   std::vector<Report::Session> list;
   for (const auto& [id, session] : from.sessions.all()) {
@@ -126,6 +134,7 @@ std::vector<Report::Session> session_reports(const Sources& from, TenantId tenan
                     session->worker.is_program(),
                     session->moving,
                     session->parked.has_value(),
+                    image_of(*session),
                     moved_devices(*session)});
   }
   return list;

@@ -11,8 +11,13 @@ namespace {
 std::optional<HandedPark> handed_park(const Session& session) {
   if (!session.parked) return std::nullopt;
   const ParkedSession& parked = *session.parked;
-  return HandedPark{parked.image.get(), parked.bytes,       parked.holdings,
-                    parked.how.by,      parked.how.drained, parked.how.wakes};
+  return HandedPark{.image = parked.image.get(),
+                    .bytes = parked.bytes,
+                    .holdings = parked.holdings,
+                    .by = parked.how.by,
+                    .drained = parked.how.drained,
+                    .to_file = parked.how.to_file,
+                    .wakes = parked.how.wakes};
 }
 
 /// Of a session that is not parked; none of another.
@@ -99,9 +104,13 @@ Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
   session->passed_over = handed.passed_over;
   if (handed.parked) {
     const HandedPark& parked = *handed.parked;
-    session->parked =
-        ParkedSession{UniqueFd(parked.image), parked.bytes, parked.holdings,
-                      Parking{.by = parked.by, .drained = parked.drained, .wakes = parked.wakes}};
+    session->parked = ParkedSession{.image = UniqueFd(parked.image),
+                                    .bytes = parked.bytes,
+                                    .holdings = parked.holdings,
+                                    .how = {.by = parked.by,
+                                            .drained = parked.drained,
+                                            .to_file = parked.to_file,
+                                            .wakes = parked.wakes}};
   } else if (!session->worker.is_program()) {
     session->processor_clock.emplace(session->worker.pid());
   }

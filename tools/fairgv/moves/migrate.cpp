@@ -21,6 +21,8 @@ struct MigrateOptions {
   std::string target;
   std::string tenant;
   std::optional<std::uint32_t> device;
+  bool to_file = false;
+  bool wake = false;
   bool json = false;
   std::string socket;
 };
@@ -38,6 +40,8 @@ Result<control::ControlRequest> request_for(const char* name, const MigrateOptio
     return session::tenant_name_error(options.tenant, "--tenant");
   }
   request.device = options.device;
+  request.to_file = options.to_file;
+  request.wake = options.wake;
   return request;
 }
 
@@ -81,6 +85,8 @@ void add_park(CLI::App& app, Action& action) {
                   "Take a session, or all of a tenant, off its devices until fairgv resume: fairgv park "
                   "SESSION|TENANT",
                   options);
+  added->add_flag("--to-file", options.to_file, "Keep what the session holds in a file, not in memory");
+  added->add_flag("--wake", options.wake, "Let it go on by itself as soon as its program needs its device");
   added->callback([&action] { action = [] { return carry_out("park", Command::park, options); }; });
 }
 

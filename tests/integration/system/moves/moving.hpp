@@ -51,9 +51,12 @@ struct Moving : System {
     return std::filesystem::path(tenancy->socket()).replace_filename("stop").string();
   }
   /// A program that finds any result that is lost or made twice.
-  harness::Child start_wanderer(const std::string& name) {
-    auto child = harness::Child::start(tenancy->tenant(
-        name, 1, {harness::beside("opencl_wanderer"), std::to_string(kBallast / kMiB), stop_file()}));
+  harness::Child start_wanderer(const std::string& name, const std::vector<std::string>& environment = {}) {
+    std::vector<std::string> program{"/usr/bin/env"};
+    program.insert(program.end(), environment.begin(), environment.end());
+    program.insert(program.end(),
+                   {harness::beside("opencl_wanderer"), std::to_string(kBallast / kMiB), stop_file()});
+    auto child = harness::Child::start(tenancy->tenant(name, 1, std::move(program)));
     EXPECT_TRUE(child);
     return std::move(child).value();
   }
