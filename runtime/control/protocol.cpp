@@ -50,6 +50,42 @@ json intervention(const ControlRequest& request, const char* command) {
   return message;
 }
 
+constexpr std::pair<ControlRequest::Command, const char*> kCheckpoints[] = {
+    {ControlRequest::Command::checkpoint, "checkpoint"},
+    {ControlRequest::Command::checkpoint_copied, "checkpoint copied"},
+    {ControlRequest::Command::restore, "restore"},
+    {ControlRequest::Command::restore_filled, "restore filled"},
+};
+
+template <std::size_t N>
+const char* name_in(const std::pair<ControlRequest::Command, const char*> (&list)[N],
+                    ControlRequest::Command command) {
+  return std::find_if(std::begin(list), std::end(list),
+                      [&](const auto& each) { return each.first == command; })
+      ->second;
+}
+
+std::string checkpoint_text(const ControlRequest& request) {
+  json message{{"command", name_in(kCheckpoints, request.command)}, {"session", request.session.value_or(0)}};
+  if (request.facts) message["facts"] = to_json(*request.facts);
+  return json_text(message);
+}
+
+/// Whether the command is one of them, and was read.
+bool read_checkpoint(const std::string& command, JsonFields& fields, ControlRequest& request) {
+  const auto* const found = std::find_if(std::begin(kCheckpoints), std::end(kCheckpoints),
+                                         [&](const auto& each) { return command == each.second; });
+  if (found == std::end(kCheckpoints)) return false;
+  request.command = found->first;
+  request.session = fields.integer32("session");
+  if (request.command == ControlRequest::Command::restore) {
+    auto facts = checkpoint_facts_from(fields.object("facts"));
+    if (!facts) fields.fail(facts.error().message);
+    if (facts) request.facts = std::move(facts).value();
+  }
+  return true;
+}
+
 /// Either of the two, and not both.
 void read_target(JsonFields& fields, ControlRequest& request) {
   if (fields.has("session")) request.session = fields.integer32("session");
@@ -113,6 +149,11 @@ std::string to_text(const ControlRequest& request) {
       return json_text(
           json{{"command", drain ? "drain" : "undrain"}, {"device", request.device.value_or(0)}});
     }
+    case ControlRequest::Command::checkpoint:
+    case ControlRequest::Command::checkpoint_copied:
+    case ControlRequest::Command::restore:
+    case ControlRequest::Command::restore_filled:
+      return checkpoint_text(request);
     case ControlRequest::Command::focus:
       return json_text(json{{"command", "focus"}, {"tenants", request.front}});
     case ControlRequest::Command::show:
@@ -195,10 +236,11 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   } else if (command == "show") {
     request.command = ControlRequest::Command::show;
     request.session = fields.integer32("session");
-  } else if (command != "ps") {
+  } else if (!read_checkpoint(command, fields, request) && command != "ps") {
     fields.fail(
         "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'kill', 'pause', 'resume', "
-        "'migrate', 'park', 'drain', 'undrain', 'stop', 'restart', 'usage', 'reload', 'config', 'whoami', "
+        "'migrate', 'park', 'drain', 'undrain', 'checkpoint', 'restore', 'stop', 'restart', 'usage', "
+        "'reload', 'config', 'whoami', "
         "'focus' and 'show'");
   }
   if (!fields.ok()) return fields.error();

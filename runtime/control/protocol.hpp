@@ -19,6 +19,14 @@
 //   "resume" of what is parked is answered when it
 //                                                   goes on
 //   {"command":"drain","device":0}                 the same, of the sessions that were there; and "undrain"
+//   {"command":"checkpoint","session":7}           {"ok":true,"facts":{...}} (CheckpointFacts) with the image
+//                                                   and the session's memory, for reading, when the session
+//                                                   rests; it goes on at
+//   {"command":"checkpoint copied","session":7}    {"ok":true}
+//   {"command":"restore","session":7,"facts":{...}}
+//                                                   {"ok":true} with two files, which the peer fills with
+//                                                   the image and the memory; the session is restored at
+//   {"command":"restore filled","session":7}       {"ok":true,"moves":[...]}
 //   {"command":"show","session":7}                  {"ok":true,"calls":[...],...} (session::JournalReport)
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   {"command":"restart"}                           {"ok":true}, and the daemon hangs up when it has become
@@ -45,6 +53,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
+#include "runtime/control/checkpoint/facts.hpp"
 #include "runtime/control/pause.hpp"
 #include "runtime/control/usage.hpp"
 #include "runtime/session/protocol.hpp"
@@ -73,7 +82,11 @@ struct ControlRequest {
     migrate,
     park,
     drain,
-    undrain
+    undrain,
+    checkpoint,
+    checkpoint_copied,
+    restore,
+    restore_filled
   };
   Command command = Command::ps;
   /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, migrate, park, unless
@@ -83,9 +96,11 @@ struct ControlRequest {
   std::string policy{};        // set_policy
   /// set_policy, trace; none: all devices; migrate; none: as it is; drain, undrain
   std::optional<std::uint32_t> device{};
-  std::optional<MemorySize> memory{};      // set
-  UsageQuery usage{};                      // usage
-  std::optional<std::uint32_t> session{};  // kill, pause, resume, show, migrate, park
+  std::optional<MemorySize> memory{};  // set
+  UsageQuery usage{};                  // usage
+  /// kill, pause, resume, show, migrate, park, checkpoint, restore
+  std::optional<std::uint32_t> session{};
+  std::optional<CheckpointFacts> facts{};  // restore: of the file
   bool to_file = false;                    // park: the image goes to a file
   bool wake = false;                       // park: the session goes on when its program needs its device
   std::vector<std::string> front{};        // focus: the tenants whose windows are in front

@@ -102,19 +102,19 @@ Result<void> Migrations::begin_next(std::uint64_t key) {
   Batch& batch = batches_.at(key);
   const SessionId id = batch.left.front();
   batch.left.pop_front();
-  const Session* const session = sessions_.find(id);
-  if (session == nullptr) return Error{fmt::format("session {} has ended", id.value)};
+  if (sessions_.find(id) == nullptr) return Error{fmt::format("session {} has ended", id.value)};
+  Session* const session = sessions_.sessions().find(id);
   const auto done = [this, key](const MoveOutcome& outcome) { on_moved(key, outcome); };
   if (batch.command == Command::park) {
     const Parking how{.by = {batch.by.owner, batch.by.administrator},
                       .drained = {},
                       .to_file = batch.to_file,
                       .wakes = batch.wakes};
-    return sessions_.park(id, how, done);
+    return sessions_.moves().park(*session, how, done);
   }
   if (batch.command == Command::migrate) {
     FAIRGV_TRY(to, target(*session, batch));
-    return sessions_.move(id, to.value(), done);
+    return sessions_.moves().begin(*session, to.value(), done);
   }
   if (session->parked && session->parked->how.by.administrator && !batch.by.administrator) {
     return Error{
@@ -122,7 +122,7 @@ Result<void> Migrations::begin_next(std::uint64_t key) {
                     "resume it",
                     id.value, session->parked->how.by.by)};
   }
-  return sessions_.unpark(id, done);
+  return sessions_.moves().unpark(*session, done);
 }
 
 void Migrations::on_moved(std::uint64_t key, const MoveOutcome& outcome) {

@@ -82,13 +82,13 @@ class SessionTable {
   void end(SessionId id, const std::string& reason);
   /// `fairgv pause` and `resume` of a session that find() has found.
   void set_pause(SessionId id, const std::optional<control::Pause>& pause);
-  /// `fairgv migrate` of a session that find() has found, to this device of its worker's; see Moves.
-  Result<void> move(SessionId id, std::optional<std::uint32_t> to, Moves::Done done);
-  /// `fairgv park` of such a session, and `fairgv resume` of a parked one.
-  Result<void> park(SessionId id, const Parking& how, Moves::Done done);
-  Result<void> unpark(SessionId id, Moves::Done done);
+  /// For `fairgv migrate`, `park` and `resume`, of sessions that find() finds.
+  Moves& moves() { return moves_; }
   /// No session moves from now on, or, without a reason, sessions may move again.
-  void refuse_moves(const std::string& reason);
+  void refuse_moves(const std::string& reason) {
+    moves_.refuse(reason);
+    if (reason.empty()) drains_.go_on();
+  }
   /// The devices that sessions are to leave.
   Drains& drains() { return drains_; }
   /// Call this after a tenant was paused or resumed.

@@ -12,8 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/files/sparse_copy.hpp"
 #include "runtime/base/memory_size.hpp"
-#include "runtime/daemon/service/sparse_copy.hpp"
 #include "runtime/session/own_files.hpp"
 
 namespace fairgv::daemon {

@@ -51,6 +51,7 @@ bool Moves::hear_new(SessionId id) {
   if (!packet || packet->kind != Packet::Kind::message) return false;
   const auto message = session::parse_worker_message(packet->text);
   auto due = message ? move.steps.hear_new(message.value()) : Result<MoveSteps::Due>(message.error());
+  if (due && move.wait) due = Error{"its new worker spoke out of turn"};
   if (due && std::holds_alternative<session::WorkerReady>(message.value())) {
     if (const auto ready = check_ready(*session, message.value()); !ready) due = ready.error();
   }
@@ -71,7 +72,7 @@ Result<void> Moves::check_ready(const Session& session, const session::WorkerMes
 
 bool Moves::hear(Session& session, const session::WorkerMessage& message) {
   const auto found = under_way_.find(session.id);
-  const bool asked = found != under_way_.end() && !found->second.storing &&
+  const bool asked = found != under_way_.end() && !found->second.wait &&
                      found->second.steps.step() == MoveSteps::Step::writing;
   if (!asked) return owing_.erase(session.id) > 0;
   Move& move = found->second;
@@ -84,7 +85,7 @@ bool Moves::hear(Session& session, const session::WorkerMessage& message) {
 bool Moves::rests(const Session& session) const {
   const auto found = under_way_.find(session.id);
   return found != under_way_.end() &&
-         (found->second.storing || found->second.steps.step() == MoveSteps::Step::making);
+         (found->second.wait || found->second.steps.step() == MoveSteps::Step::making);
 }
 
 void Moves::on_end(SessionId id) {
@@ -102,11 +103,13 @@ void Moves::on_end(SessionId id) {
 
 void Moves::go_on(Session& session, Move& move, const Result<MoveSteps::Due>& due) {
   Result<void> done = due ? Result<void>() : Result<void>(due.error());
-  if (due && due.value() == MoveSteps::Due::commit) return commit(session, move);
+  if (due && due.value() == MoveSteps::Due::commit)
+    return move.restored ? put_back(session, move) : commit(session, move);
   if (due && due.value() == MoveSteps::Due::write_image) done = order_image(session, move);
   if (due && due.value() == MoveSteps::Due::make_again) {
     if (!session.parked) done = take_image(session, move);
     if (done && move.parks) return store_image(session, move);
+    if (done && move.rested) return hand_out(session, move);
     if (done) done = order_made_again(session, move);
   }
   // A worker that asks for what no worker asks for has ended the session.
@@ -136,19 +139,20 @@ Result<void> Moves::take_image(Session& session, Move& move) {
 }
 
 Result<void> Moves::order_made_again(Session& session, Move& move) {
-  MemoryBook& memory = needs_.tenancies.memory();
   const DeviceMap& map = move.map;
-  const DeviceView before = needs_.devices.in_books(session.moved.homes_in(session.devices));
-  const DeviceView after = needs_.devices.in_books(map.homes_in(session.devices));
+  if (move.restored) {
+    FAIRGV_CHECK(move.restored->fits(session));
+  }
   if (session.parked) move.outcome.bytes = session.parked->bytes;
-  FAIRGV_TRY(charged, session.parked ? memory.begin_return(session.id, after, session.parked->holdings)
-                                     : memory.begin_move(session.id, before, after));
+  if (move.restored) move.outcome.bytes = move.restored->bytes;
+  FAIRGV_TRY(charged, charge(session, move));
   move.charged = std::move(charged).value();
   needs_.tenancies.account_memory(session.tenant_name);
   FAIRGV_CHECK(
       needs_.markets.sell(*needs_.tenancies.registry().find(session.tenant), map.places_in(session.devices)));
   const session::MakeAgain order{move.outcome.bytes, move.charged->holdings, map.moved()};
-  const int image = session.parked ? session.parked->image.get() : move.image.get();
+  const int own = session.parked ? session.parked->image.get() : move.image.get();
+  const int image = move.restored ? move.restored->image.get() : own;
   if (!move.worker.channel.send(to_text(order), {image})) return Error{"its new worker does not listen"};
   move.steps.begin_making(Clock::now());
   return {};
@@ -198,8 +202,11 @@ void Moves::fail(Session& session, const std::string& reason) {
   const MoveSteps::Old old = move.steps.old();
   // Its answer may be on its way, and is none to a later order.
   if (old == MoveSteps::Old::writes) owing_.insert(session.id);
-  const bool goes_on = old == MoveSteps::Old::serves || session.channel.send(to_text(session::GoOn{}));
+  const bool is_changed = move.is_changed;
+  const bool goes_on = is_changed || old == MoveSteps::Old::serves || session.parked ||
+                       session.channel.send(to_text(session::GoOn{}));
   give_up(session, std::move(move), reason);
+  if (is_changed) hooks_.end(session, "its memory was changed by a restore that failed", std::nullopt);
   if (!goes_on) hooks_.end(session, "its worker does not listen", Fault::violation);
 }
 
@@ -207,7 +214,7 @@ void Moves::fail(Session& session, const std::string& reason) {
 void Moves::give_up(Session& session, Move move, const std::string& reason) {
   move.channel_watch.reset();
   move.process_watch.reset();
-  if (move.storing) images_.forget(move.storing->id);
+  if (move.wait && move.wait->forget) move.wait->forget();
   session.moving = false;
   auto ran = move.worker.process.group_processor_time();
   if (!ran && move.clock) ran = move.clock->read();
@@ -215,8 +222,11 @@ void Moves::give_up(Session& session, Move move, const std::string& reason) {
   std::vector<std::uint64_t> held;
   if (move.charged) held = std::move(move.charged->entered);
   retire(session, std::move(move.worker), std::move(held));
-  const char* const stays = move.parks ? "is not parked" : "does not move";
-  const char* const outcome = session.parked ? "stays parked" : stays;
+  const char* stays = "does not move";
+  if (move.parks) stays = "is not parked";
+  if (move.rested) stays = "goes on, without a checkpoint";
+  if (move.restored) stays = "is not restored";
+  const char* const outcome = session.parked && !move.restored ? "stays parked" : stays;
   needs_.log.info(session.account, "session {} of tenant {} {}: {}", session.id.value, session.tenant_name,
                   outcome, reason);
   move.outcome.failure = Error{name_of_session(session) + " " + outcome + ": " + reason};

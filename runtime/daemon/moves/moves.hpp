@@ -34,6 +34,7 @@
 #include "runtime/daemon/moves/outcome.hpp"
 #include "runtime/daemon/moves/retired_workers.hpp"
 #include "runtime/daemon/oversell/markets.hpp"
+#include "runtime/daemon/service/disk_work.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/sessions/device_keeper.hpp"
 #include "runtime/daemon/sessions/sessions.hpp"
@@ -41,6 +42,15 @@
 #include "runtime/daemon/sessions/worker_starter.hpp"
 
 namespace fairgv::daemon {
+
+/// The source of a session that is restored. `fits` says, while the session rests, whether it can be.
+struct Restored {
+  UniqueFd image{};
+  std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> holdings{};  // as in ParkedSession
+  UniqueFd contents{};                    // of its completion slots and its arena
+  std::function<Result<void>(const Session&)> fits{};
+};
 
 class Moves {
  public:
@@ -75,6 +85,7 @@ class Moves {
       : needs_(needs),
         hooks_(std::move(hooks)),
         retired_(needs.events),
+        work_(needs.events),
         images_(needs.config, needs.events, needs.sessions) {}
 
   /// Moves a running session to this device of its worker's; none: it stays where it is and gets another
@@ -86,6 +97,16 @@ class Moves {
   /// session that cannot go on stays parked.
   Result<void> park(Session& session, const Parking& how, Done done);
   Result<void> unpark(Session& session, Done done);
+  /// Brings a running session to rest and calls `rested` with its image, then or never; it rests until
+  /// end_rest(), or until that is too late. `done` is called in any case, unless an Error is returned at
+  /// once.
+  using Rested = std::function<void(Session&, const UniqueFd& image, std::uint64_t bytes)>;
+  Result<void> rest(Session& session, Rested rested, Done done);
+  /// An Error if it does not rest any more.
+  Result<void> end_rest(Session& session);
+  /// Gives the session, which may be parked, another worker with this image in the place of its own, and its
+  /// shared memory these contents.
+  Result<void> restore(Session& session, Restored from, Done done);
   /// No move begins from now on, and those under way fail, unless `reason` is empty.
   void refuse(const std::string& reason);
 
@@ -108,9 +129,11 @@ class Moves {
   void expire(Time now);
 
  private:
-  struct Storing {
-    ImageStore::Id id = 0;
+  /// Others than the two workers have something to do for the move.
+  struct Wait {
     Time until{};
+    std::string what{};              // has not happened, if it is too late
+    std::function<void()> forget{};  // they need not do it any more
   };
   struct Move {
     MoveSteps steps;
@@ -121,7 +144,10 @@ class Moves {
     MoveOutcome outcome;
     std::optional<Parking> parks{};  // none: it is not to be parked
     UniqueFd image{};
-    std::optional<Storing> storing{};  // its image is written to a file
+    Rested rested{};  // none: it is not to rest
+    std::optional<Restored> restored{};
+    bool is_changed = false;  // what its old worker would go on with
+    std::optional<Wait> wait{};
     std::optional<MemoryBook::Move> charged{};
     EventLoop::Watch channel_watch{};
     EventLoop::Watch process_watch{};
@@ -143,9 +169,11 @@ class Moves {
   void store_image(Session& session, Move& move);
   void on_stored(SessionId id, Result<UniqueFd> file);
   void keep_image(Session& session, Move& move);
-  Time deadline_of(const Move& move) const {
-    return move.storing ? move.storing->until : move.steps.deadline();
-  }
+  void hand_out(Session& session, Move& move);
+  Result<MemoryBook::Move> charge(const Session& session, const Move& move);
+  void put_back(Session& session, Move& move);
+  void on_put_back(SessionId id, const Result<void>& result);
+  Time deadline_of(const Move& move) const { return move.wait ? move.wait->until : move.steps.deadline(); }
   std::string too_late(const Move& move) const;
   void commit(Session& session, Move& move);
   void fail(Session& session, const std::string& reason);
@@ -158,6 +186,7 @@ class Moves {
   std::set<SessionId> owing_;  // sessions whose workers still owe an answer to an order that was taken back
   std::string refused_;        // why nothing moves; empty: it does
   RetiredWorkers retired_;
+  DiskWork work_;
   ImageStore images_;
 };
 

@@ -52,25 +52,24 @@ void Moves::store_image(Session& session, Move& move) {
         on_stored(id, file ? std::move(file) : Result<UniqueFd>(Error{reason + file.error().message}));
       });
   if (!begun) return fail(session, reason + begun.error().message);
-  move.storing = Storing{begun.value(),
-                         std::chrono::steady_clock::now() +
-                             std::chrono::duration_cast<Time::duration>(needs_.config.session.move_patience)};
+  const auto patience = needs_.config.session.move_patience;
+  move.wait = Wait{std::chrono::steady_clock::now() + patience, "its image was not written to a file",
+                   [this, work = begun.value()] { images_.forget(work); }};
 }
 
 void Moves::on_stored(SessionId id, Result<UniqueFd> file) {
   Session& session = *needs_.sessions.find(id);
   Move& move = under_way_.at(id);
-  move.storing.reset();
+  move.wait.reset();
   if (!file) return fail(session, file.error().message);
   move.image = std::move(file).value();
   keep_image(session, move);
 }
 
 std::string Moves::too_late(const Move& move) const {
-  if (!move.storing) return move.steps.too_late();
-  return fmt::format(
-      "its image was not written to a file within {:g} s (move_patience_s): the disk may be slow",
-      std::chrono::duration<double>(needs_.config.session.move_patience).count());
+  if (!move.wait) return move.steps.too_late();
+  return fmt::format("{} within {:g} s (move_patience_s)", move.wait->what,
+                     std::chrono::duration<double>(needs_.config.session.move_patience).count());
 }
 
 /// The worker that has served the session goes, and its image is kept.

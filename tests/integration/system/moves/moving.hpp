@@ -115,6 +115,17 @@ struct Moving : System {
     EXPECT_TRUE(child);
     return std::move(child).value();
   }
+  /// Stops the program where it has nothing under way, so that it needs its device no more.
+  void stop_idle(const harness::Child& program, const std::string& name) {
+    ASSERT_TRUE(eventually([&] {
+      ::kill(program.pid(), SIGSTOP);
+      bool idle = true;
+      for (int look = 0; look < 3; ++look)
+        idle = idle && (session(name)["state"] == "idle" || session(name)["state"] == "held");
+      if (!idle) ::kill(program.pid(), SIGCONT);
+      return idle;
+    }));
+  }
   pid_t daemon() { return ps()["daemon"]["pid"].get<pid_t>(); }
   pid_t worker(const std::string& name) { return session(name)["worker_pid"].get<pid_t>(); }
   /// The second worker of a session that moves, as soon as there is one.

@@ -18,17 +18,6 @@ struct ParkedPrograms : Moving {
     return "[session]\nparked_folder = \"" + (folder / "parked").string() + "\"\n" + more;
   }
   bool parked(const std::string& name) { return session(name)["parked"].get<bool>(); }
-  /// Stops the program where it has nothing under way, so that it needs its device no more.
-  void stop_idle(const harness::Child& program, const std::string& name) {
-    ASSERT_TRUE(eventually([&] {
-      ::kill(program.pid(), SIGSTOP);
-      bool idle = true;
-      for (int look = 0; look < 3; ++look)
-        idle = idle && (session(name)["state"] == "idle" || session(name)["state"] == "held");
-      if (!idle) ::kill(program.pid(), SIGCONT);
-      return idle;
-    }));
-  }
 };
 
 TEST_F(ParkedPrograms, AnImageInAFileLeavesNothingInTheFolder) {

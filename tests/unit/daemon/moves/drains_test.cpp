@@ -60,7 +60,7 @@ TEST_F(Drained, ASessionThatNoDeviceTakesIsParkedAndSaysWhy) {
             "missing");
   ASSERT_TRUE(session().parked);
   EXPECT_EQ(session().parked->how.drained, 0U);
-  const auto resumed = table.unpark(session().id, [](const MoveOutcome&) {});
+  const auto resumed = table.moves().unpark(session(), [](const MoveOutcome&) {});
   ASSERT_FALSE(resumed);
   EXPECT_EQ(resumed.error().message,
             "session 1 stays parked: device 0, where it lies, is drained: 'fairgv undrain 0' ends that");
@@ -87,7 +87,7 @@ TEST_F(Drained, ANewWorkerThatDiesLeavesTheSessionToBeParked) {
 TEST_F(Drained, ASessionThatMovesAlreadyIsWaitedFor) {
   start_two(honest_old(), say(ready()) + honest_new());
   bool moved = false;
-  ASSERT_TRUE(table.move(session().id, {}, [&](const MoveOutcome&) { moved = true; }));
+  ASSERT_TRUE(table.moves().begin(session(), {}, [&](const MoveOutcome&) { moved = true; }));
   EXPECT_EQ(only(drain(0)).to, Hosts({1}));
   EXPECT_TRUE(moved);
 }

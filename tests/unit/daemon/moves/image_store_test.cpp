@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/daemon/service/sparse_copy.hpp"
+#include "runtime/base/files/sparse_copy.hpp"
 #include "tests/unit/daemon/moves/move_fixture.hpp"
 
 namespace fairgv::daemon {
@@ -154,8 +154,8 @@ TEST_F(ImageStoreTest, ImagesInMemoryAreLimitedByWhatTheyTake) {
 struct ParksToFiles : MoveTest {
   std::string park() {
     outcome.reset();
-    const auto begun = table.park(session().id, {.by = {0, true}, .drained = {}, .to_file = true},
-                                  [this](const MoveOutcome& result) { outcome = result; });
+    const auto begun = table.moves().park(session(), {.by = {0, true}, .drained = {}, .to_file = true},
+                                          [this](const MoveOutcome& result) { outcome = result; });
     if (!begun) return begun.error().message;
     run_until([&] { return outcome.has_value(); });
     return outcome->failure ? outcome->failure->message : "";
@@ -170,7 +170,7 @@ TEST_F(ParksToFiles, ASessionGoesOnFromItsFile) {
   EXPECT_TRUE(session().parked->how.to_file);
   EXPECT_TRUE(house.report().tenants.at(0).sessions.at(0).image->in_file);
   outcome.reset();
-  ASSERT_TRUE(table.unpark(session().id, [this](const MoveOutcome& result) { outcome = result; }));
+  ASSERT_TRUE(table.moves().unpark(session(), [this](const MoveOutcome& result) { outcome = result; }));
   run_until([&] { return outcome.has_value(); });
   EXPECT_FALSE(outcome->failure);
 }

@@ -16,10 +16,11 @@ constexpr control::Pause kParker{0, true};
 
 struct Parks : MoveTest {
   /// Parks the session, or lets it go on; returns why it failed.
-  std::string park(const Parking& how = {.by = kParker}) { return wait_for(table.park(id(), how, done())); }
-  std::string unpark() { return wait_for(table.unpark(id(), done())); }
+  std::string park(const Parking& how = {.by = kParker}) {
+    return wait_for(table.moves().park(session(), how, done()));
+  }
+  std::string unpark() { return wait_for(table.moves().unpark(session(), done())); }
 
-  SessionId id() { return session().id; }
   Moves::Done done() {
     outcome.reset();
     return [this](const MoveOutcome& result) { outcome = result; };
@@ -97,7 +98,7 @@ TEST_F(Parks, AProgramThatEndsWhileItIsParkedLeavesNothing) {
 TEST_F(Parks, AProgramThatEndsWhileItIsResumedLeavesNothing) {
   start_two(honest_old(), say(ready()) + hear() + rest());
   ASSERT_EQ(park(), "");
-  ASSERT_TRUE(table.unpark(id(), done()));
+  ASSERT_TRUE(table.moves().unpark(session(), done()));
   client.close();
   run_until([&] { return table.empty(); });
   EXPECT_EQ(outcome->failure->message, "session 1 stays parked: it has ended");

@@ -6,7 +6,7 @@
 
 #include "runtime/base/result.hpp"
 
-namespace fairgv::daemon {
+namespace fairgv {
 
 struct FilePart {
   int file = -1;
@@ -22,4 +22,4 @@ Result<std::uint64_t> copy_sparse(const FilePart& from, const FilePart& to, std:
 /// The bytes of memory or disk that the file takes.
 std::uint64_t allocated_bytes(int file);
 
-}  // namespace fairgv::daemon
+}  // namespace fairgv

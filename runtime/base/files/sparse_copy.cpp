@@ -1,4 +1,4 @@
-#include "runtime/daemon/service/sparse_copy.hpp"
+#include "runtime/base/files/sparse_copy.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace fairgv::daemon {
+namespace fairgv {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
@@ -75,4 +75,4 @@ std::uint64_t allocated_bytes(int file) {
   return ::fstat(file, &found) == 0 ? static_cast<std::uint64_t>(found.st_blocks) * kBlockBytes : 0;
 }
 
-}  // namespace fairgv::daemon
+}  // namespace fairgv
