@@ -30,7 +30,9 @@ void Moves::refuse(const std::string& reason) {
   refused_ = reason;
   if (reason.empty()) return;
   for (const auto& [id, session] : needs_.sessions.all()) {
-    if (session->moving) fail(*session, reason);
+    const auto found = under_way_.find(id);
+    // One whose memory is being put back is about to be done, and could not go on otherwise.
+    if (found != under_way_.end() && !found->second.is_changed) fail(*session, reason);
   }
 }
 

@@ -1,4 +1,5 @@
-// `fairgv checkpoint` and `restore`: the device side of a program in a file, and back.
+// `fairgv checkpoint` and `restore`: the device side of a program in a file,
+// and back.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "runtime/base/handle.hpp"
+#include "runtime/ring/segment.hpp"
 #include "tests/integration/system/moves/moving.hpp"
 
 namespace fairgv::integration {
@@ -22,20 +24,20 @@ struct CheckpointedPrograms : Moving {
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), {}));
   }
-  /// Writes over everything that the program and its worker share but what says how they share it: as much
-  /// of a program's state as is lost with its device.
+  /// Writes over the beginning of the memory that the program and its worker
+  /// share, where its buffers lie.
   static void spoil_memory(pid_t program) {
     for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(program) + "/fd")) {
       std::error_code code;
-      const std::string target = fs::read_symlink(entry.path(), code).string();
-      if (target.find("fairgv") == std::string::npos || target.find("memfd:") == std::string::npos) continue;
+      if (fs::read_symlink(entry.path(), code).string().find("memfd:") == std::string::npos) continue;
       const UniqueFd memory(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
-      struct stat found {};
-      if (!memory || ::fstat(memory.get(), &found) != 0 || found.st_size < (off_t{1} << 30)) continue;
-      // The arena is all but the beginning.
+      ring::SegmentPreamble layout{};
+      if (::pread(memory.get(), &layout, sizeof(layout), 0) != static_cast<ssize_t>(sizeof(layout)) ||
+          layout.magic != ring::SegmentPreamble::kMagic)
+        continue;
       const std::vector<char> junk(std::size_t{16} << 20, 'x');
-      const off_t arena = off_t{32} << 20;
-      ASSERT_EQ(::pwrite(memory.get(), junk.data(), junk.size(), arena), static_cast<ssize_t>(junk.size()));
+      ASSERT_EQ(::pwrite(memory.get(), junk.data(), junk.size(), static_cast<off_t>(layout.offsets.arena)),
+                static_cast<ssize_t>(junk.size()));
       return;
     }
     FAIL() << "the program's shared memory was not found";
@@ -136,6 +138,37 @@ TEST_F(CheckpointedPrograms, TheNewWorkersDeathLeavesTheSessionToTheOldOne) {
   expect_right(std::move(alice));
 }
 
+TEST_F(CheckpointedPrograms, ARestartInTheMiddleHarmsNothing) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  stop_idle(alice, "alice");
+  EXPECT_EQ(fairgv({"checkpoint", number("alice"), file()}).status, 0);
+  const auto held = session("alice")["memory_used"];
+  for (const char* const command : {"checkpoint", "restore", "restore"}) {
+    auto asked = std::string(command) == "restore" ? begin({"restore", file(), number("alice")})
+                                                   : begin({"checkpoint", number("alice"), file()});
+    EXPECT_EQ(fairgv({"restart"}).status, 0);
+    (void)harness::finish(std::move(asked));
+    EXPECT_TRUE(eventually([&] { return session("alice")["moving"] == false; }));
+    EXPECT_TRUE(eventually([&] { return session("alice")["memory_used"] == held; }));
+  }
+  ::kill(alice.pid(), SIGCONT);
+  ASSERT_TRUE(progresses(alice));
+  expect_right(std::move(alice));
+}
+
+TEST_F(CheckpointedPrograms, TheEndOfTheDaemonLeavesNoHalfFile) {
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const pid_t daemon_pid = daemon();
+  auto asked = begin({"checkpoint", number("alice"), file()});
+  std::this_thread::sleep_for(std::chrono::milliseconds(8));  // about as long as it takes to begin
+  ASSERT_EQ(::kill(daemon_pid, SIGKILL), 0);
+  const auto finished = harness::finish(std::move(asked));
+  EXPECT_EQ(files(), finished.status == 0 ? 1U : 0U);
+  EXPECT_NE(harness::finish(std::move(alice)).status, 0) << "its calls fail, as ever";
+}
+
 TEST_F(CheckpointedPrograms, ADiskThatCannotBeWrittenIsALineAndTheProgramGoesOn) {
   auto alice = start_wanderer("alice");
   ASSERT_TRUE(progresses(alice));
@@ -152,7 +185,8 @@ TEST_F(CheckpointedPrograms, AKilledCommandLetsTheProgramGoOn) {
   ASSERT_TRUE(progresses(alice));
   for (int attempt = 0; attempt < 10; ++attempt) {
     auto asked = begin({"checkpoint", number("alice"), file()});
-    // Each time a little later: before it asks, while the session rests, and after that.
+    // Each time a little later: before it asks, while the session rests, and
+    // after that.
     std::this_thread::sleep_for(std::chrono::milliseconds(3 * attempt));
     ::kill(asked.pid(), SIGKILL);
     (void)harness::finish(std::move(asked));
