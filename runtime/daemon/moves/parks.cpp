@@ -9,6 +9,7 @@
 #include "runtime/daemon/moves/session_words.hpp"
 #include "runtime/daemon/moves/worker_exchange.hpp"
 #include "runtime/daemon/sessions/processes.hpp"
+#include "runtime/ring/doorbell.hpp"
 
 namespace fairgv::daemon {
 
@@ -82,6 +83,9 @@ void Moves::keep_image(Session& session, Move& under_way) {
   session.parked =
       ParkedSession{std::move(move.image), move.outcome.bytes, std::move(held.holdings), *move.parks};
   session.moving = false;
+  // A bell may still say that a thread sleeps that has left: those who do sleep look, and say so again.
+  ring::ring_always(session.header.header().completion_bell);
+  ring::ring_always(session.header.header().reply_bell);
   needs_.dispatch.move_session(dispatched_session(session, needs_.tenancies.registry()));
   retire(session, std::move(old), std::move(held.left));
   (void)hooks_.change_worker(session);

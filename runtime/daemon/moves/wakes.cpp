@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "runtime/daemon/sessions/worker_page.hpp"
-#include "runtime/ring/doorbell.hpp"
 
 namespace fairgv::daemon {
 std::optional<Wakes::Time> Wakes::deadline() const {
@@ -28,14 +27,7 @@ void Wakes::expire(Time now) {
 }
 
 void Wakes::look_at(Session& session, Time now) {
-  const auto [found, is_new] = sleepers_.try_emplace(session.id);
-  Sleeper& sleeper = found->second;
-  if (is_new) {
-    // A bell may still say that somebody sleeps who has left: those who do sleep look, and say so again.
-    ring::ring_always(session.header.header().completion_bell);
-    ring::ring_always(session.header.header().reply_bell);
-    return;
-  }
+  Sleeper& sleeper = sleepers_[session.id];
   if (sleeper.not_before && now < *sleeper.not_before) return;
   if (!needs_.moves.may_ask(session) || !needs_its_device(session)) return;
   if (!has_room(session)) {

@@ -72,6 +72,20 @@ TEST_F(Draining, WithoutRoomElsewhereSessionsAreParkedUntilTheDeviceIsBack) {
   expect_right(std::move(alice));
 }
 
+TEST_F(Draining, AWorkerThatIsToldToGoOnAndToWriteAgainDoesBoth) {
+  start("memory = \"4MiB\"\n");
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  // Each drain fails to move the session, and parks it at once.
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_EQ(answer_of({"drain", "0"})["moves"].size(), 1U);
+    ASSERT_TRUE(session("alice")["parked"].get<bool>()) << "round " << round;
+    answer_of({"undrain", "0"});
+  }
+  ASSERT_TRUE(progresses(alice));
+  expect_right(std::move(alice));
+}
+
 TEST_F(Draining, ANewWorkerThatDiesIsNotTheEnd) {
   auto alice = start_wanderer("alice");
   ASSERT_TRUE(progresses(alice));
