@@ -27,6 +27,7 @@ MovedSession moved_session_from(JsonFields& fields) {
   move.to = devices_in(fields, "to");
   move.bytes = fields.integer("bytes");
   move.held_ms = fields.number("held_ms");
+  if (fields.has("reason")) move.reason = printable(fields.string("reason", kLongestText), kLongestText);
   if (fields.has("error")) move.error = printable(fields.string("error", kLongestText), kLongestText);
   return move;
 }
@@ -41,6 +42,7 @@ std::string to_text(const MoveReport& report) {
                      {"to", move.to},
                      {"bytes", move.bytes},
                      {"held_ms", move.held_ms}});
+    if (!move.reason.empty()) moves.back()["reason"] = move.reason;
     if (!move.error.empty()) moves.back()["error"] = move.error;
   }
   return json_text(json{{"ok", true}, {"moves", std::move(moves)}});

@@ -1,5 +1,5 @@
-// The answer to `migrate` and `park` on a control connection (control/protocol.hpp): what has come of each
-// session.
+// The answer to `migrate`, `park`, `drain` and `undrain` on a control connection (control/protocol.hpp): what
+// has come of each session.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct MovedSession {
   std::vector<std::uint32_t> to{};    // the same after the move; empty: it has not moved, or is parked
   std::uint64_t bytes = 0;            // of the session's image
   double held_ms = 0;                 // how long the program was held
-  std::string error{};  // why it has not moved, or is not parked, as one line; empty: it has, or is
+  std::string reason{};  // why it was parked where it was to move, as one line; empty: it was not
+  std::string error{};   // why it has not moved, or is not parked, as one line; empty: it has, or is
 };
 
 struct MoveReport {

@@ -9,6 +9,7 @@
 #include "runtime/base/memory_file.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/protocol.hpp"
+#include "runtime/session/turn.hpp"
 
 namespace fairgv::control {
 namespace {
@@ -44,7 +45,45 @@ json intervention(const ControlRequest& request, const char* command) {
     message["tenant"] = request.tenant;
   }
   if (request.device) message["device"] = *request.device;
+  if (request.to_file) message["to_file"] = true;
+  if (request.wake) message["wake"] = true;
   return message;
+}
+
+constexpr std::pair<ControlRequest::Command, const char*> kCheckpoints[] = {
+    {ControlRequest::Command::checkpoint, "checkpoint"},
+    {ControlRequest::Command::checkpoint_copied, "checkpoint copied"},
+    {ControlRequest::Command::restore, "restore"},
+    {ControlRequest::Command::restore_filled, "restore filled"},
+};
+
+template <std::size_t N>
+const char* name_in(const std::pair<ControlRequest::Command, const char*> (&list)[N],
+                    ControlRequest::Command command) {
+  return std::find_if(std::begin(list), std::end(list),
+                      [&](const auto& each) { return each.first == command; })
+      ->second;
+}
+
+std::string checkpoint_text(const ControlRequest& request) {
+  json message{{"command", name_in(kCheckpoints, request.command)}, {"session", request.session.value_or(0)}};
+  if (request.facts) message["facts"] = to_json(*request.facts);
+  return json_text(message);
+}
+
+/// Whether the command is one of them, and was read.
+bool read_checkpoint(const std::string& command, JsonFields& fields, ControlRequest& request) {
+  const auto* const found = std::find_if(std::begin(kCheckpoints), std::end(kCheckpoints),
+                                         [&](const auto& each) { return command == each.second; });
+  if (found == std::end(kCheckpoints)) return false;
+  request.command = found->first;
+  request.session = fields.integer32("session");
+  if (request.command == ControlRequest::Command::restore) {
+    auto facts = checkpoint_facts_from(fields.object("facts"));
+    if (!facts) fields.fail(facts.error().message);
+    if (facts) request.facts = std::move(facts).value();
+  }
+  return true;
 }
 
 /// Either of the two, and not both.
@@ -104,6 +143,17 @@ std::string to_text(const ControlRequest& request) {
       return json_text(intervention(request, "migrate"));
     case ControlRequest::Command::park:
       return json_text(intervention(request, "park"));
+    case ControlRequest::Command::drain:
+    case ControlRequest::Command::undrain: {
+      const bool drain = request.command == ControlRequest::Command::drain;
+      return json_text(
+          json{{"command", drain ? "drain" : "undrain"}, {"device", request.device.value_or(0)}});
+    }
+    case ControlRequest::Command::checkpoint:
+    case ControlRequest::Command::checkpoint_copied:
+    case ControlRequest::Command::restore:
+    case ControlRequest::Command::restore_filled:
+      return checkpoint_text(request);
     case ControlRequest::Command::focus:
       return json_text(json{{"command", "focus"}, {"tenants", request.front}});
     case ControlRequest::Command::show:
@@ -173,17 +223,25 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
     read_target(fields, request);
     if (request.command == ControlRequest::Command::migrate && fields.has("device"))
       request.device = fields.integer32("device");
+    if (request.command == ControlRequest::Command::park) {
+      if (fields.has("to_file")) request.to_file = fields.boolean("to_file");
+      if (fields.has("wake")) request.wake = fields.boolean("wake");
+    }
     if (fields.ok() && !request.session && !session::is_tenant_name(request.tenant)) {
       return session::tenant_name_error(request.tenant, "the tenant's name");
     }
+  } else if (command == "drain" || command == "undrain") {
+    request.command = command == "drain" ? ControlRequest::Command::drain : ControlRequest::Command::undrain;
+    request.device = fields.integer32("device", 0, session::kMaxDevices - 1);
   } else if (command == "show") {
     request.command = ControlRequest::Command::show;
     request.session = fields.integer32("session");
-  } else if (command != "ps") {
+  } else if (!read_checkpoint(command, fields, request) && command != "ps") {
     fields.fail(
         "has a 'command' that is none of 'ps', 'set', 'policy', 'trace', 'kill', 'pause', 'resume', "
-        "'migrate', "
-        "'park', 'stop', 'restart', 'usage', 'reload', 'config', 'whoami', 'focus' and 'show'");
+        "'migrate', 'park', 'drain', 'undrain', 'checkpoint', 'restore', 'stop', 'restart', 'usage', "
+        "'reload', 'config', 'whoami', "
+        "'focus' and 'show'");
   }
   if (!fields.ok()) return fields.error();
   return request;

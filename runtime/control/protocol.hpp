@@ -15,9 +15,18 @@
 //                                                   until the next such request, or hanging up
 //   {"command":"migrate","session":7,"device":1}   {"ok":true,"moves":[...]} (MoveReport), when the session
 //                                                   has moved; or with "tenant":"a", and without "device"
-//   {"command":"park","session":7}                 the same; and "resume" of what is parked is answered when
-//   it
+//   {"command":"park","session":7}                 the same, or with "to_file":true, "wake":true; and
+//   "resume" of what is parked is answered when it
 //                                                   goes on
+//   {"command":"drain","device":0}                 the same, of the sessions that were there; and "undrain"
+//   {"command":"checkpoint","session":7}           {"ok":true,"facts":{...}} (CheckpointFacts) with the image
+//                                                   and the session's memory, for reading, when the session
+//                                                   rests; it goes on at
+//   {"command":"checkpoint copied","session":7}    {"ok":true}
+//   {"command":"restore","session":7,"facts":{...}}
+//                                                   {"ok":true} with two files, which the peer fills with
+//                                                   the image and the memory; the session is restored at
+//   {"command":"restore filled","session":7}       {"ok":true,"moves":[...]}
 //   {"command":"show","session":7}                  {"ok":true,"calls":[...],...} (session::JournalReport)
 //   {"command":"stop"}                              {"ok":true}, and the daemon ends
 //   {"command":"restart"}                           {"ok":true}, and the daemon hangs up when it has become
@@ -44,6 +53,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/base/socket.hpp"
+#include "runtime/control/checkpoint/facts.hpp"
 #include "runtime/control/pause.hpp"
 #include "runtime/control/usage.hpp"
 #include "runtime/session/protocol.hpp"
@@ -70,18 +80,29 @@ struct ControlRequest {
     focus,
     show,
     migrate,
-    park
+    park,
+    drain,
+    undrain,
+    checkpoint,
+    checkpoint_copied,
+    restore,
+    restore_filled
   };
   Command command = Command::ps;
   /// set; trace, where empty means all; whoami, empty: none; kill, pause, resume, migrate, park, unless
   /// there is `session`
   std::string tenant;
-  session::TenantWish wish{};              // set, whoami
-  std::string policy{};                    // set_policy
-  std::optional<std::uint32_t> device{};   // set_policy, trace; none: all devices; migrate; none: as it is
-  std::optional<MemorySize> memory{};      // set
-  UsageQuery usage{};                      // usage
-  std::optional<std::uint32_t> session{};  // kill, pause, resume, show, migrate, park
+  session::TenantWish wish{};  // set, whoami
+  std::string policy{};        // set_policy
+  /// set_policy, trace; none: all devices; migrate; none: as it is; drain, undrain
+  std::optional<std::uint32_t> device{};
+  std::optional<MemorySize> memory{};  // set
+  UsageQuery usage{};                  // usage
+  /// kill, pause, resume, show, migrate, park, checkpoint, restore
+  std::optional<std::uint32_t> session{};
+  std::optional<CheckpointFacts> facts{};  // restore: of the file
+  bool to_file = false;                    // park: the image goes to a file
+  bool wake = false;                       // park: the session goes on when its program needs its device
   std::vector<std::string> front{};        // focus: the tenants whose windows are in front
 };
 
@@ -127,6 +148,7 @@ struct Report {
       bool resting = false;          // another policy is in force
     };
     std::optional<Oversold> oversold{};
+    bool drained = false;  // no session begins there (`fairgv drain`)
   };
   struct Session {
     std::uint32_t session = 0;
@@ -150,6 +172,14 @@ struct Report {
     bool direct = false;                          // its program has the driver in its own process
     bool moving = false;                          // another worker is about to serve it, or none
     bool parked = false;                          // no worker serves it, until it is resumed
+    /// Of a parked session.
+    struct Image {
+      std::uint64_t bytes = 0;
+      bool in_file = false;  // else in the host's memory
+      bool wakes = false;    // the session goes on when its program needs its device
+      bool wanted = false;   // its program needs the device
+    };
+    std::optional<Image> image{};
     /// The devices whose content lies on another, since the session was moved: each with that other.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> moved{};
   };

@@ -249,6 +249,7 @@ Result<Report::Device> device_from(json object) {
                        oversold.integer("changes"),    oversold.boolean("resting")};
     if (!oversold.ok()) return oversold.error();
   }
+  if (fields.has("drained")) device.drained = fields.boolean("drained");
   if (fields.has("holder")) device.holder = fields.string("holder", session::kLongestTenantName);
   if (!fields.ok()) return fields.error();
   return device;
@@ -284,6 +285,7 @@ std::string to_text(const Report& report) {
                        {"memory_reserved", device.memory_reserved},
                        {"same_as", device.same_as ? json(*device.same_as) : json()},
                        {"oversold", device.oversold ? to_json(*device.oversold) : json()},
+                       {"drained", device.drained},
                        {"holder", device.holder ? json(*device.holder) : json()}});
   }
   json tenants = json::array();

@@ -28,6 +28,11 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> moved_from(const json& obje
   return moved;
 }
 
+json image_json(const Report::Session::Image& image) {
+  return {
+      {"bytes", image.bytes}, {"in_file", image.in_file}, {"wakes", image.wakes}, {"wanted", image.wanted}};
+}
+
 }  // namespace
 
 json to_json(const Report::Session& session) {
@@ -55,6 +60,7 @@ json to_json(const Report::Session& session) {
           {"direct", session.direct},
           {"moving", session.moving},
           {"parked", session.parked},
+          {"image", session.image ? image_json(*session.image) : json()},
           {"moved", std::move(moved)}};
 }
 
@@ -83,6 +89,12 @@ Result<Report::Session> session_report_from(json object) {
   if (fields.has("direct")) session.direct = fields.boolean("direct");
   if (fields.has("moving")) session.moving = fields.boolean("moving");
   if (fields.has("parked")) session.parked = fields.boolean("parked");
+  if (fields.has("image")) {
+    auto image = JsonFields::nested(fields.object("image"), "image");
+    session.image = {image.integer("bytes"), image.boolean("in_file"), image.boolean("wakes"),
+                     image.boolean("wanted")};
+    if (!image.ok()) return image.error();
+  }
   if (fields.has("moved")) session.moved = moved_from(fields.object("moved"));
   if (fields.has("compiles")) session.compiles = fields.boolean("compiles");
   if (fields.has("waits_for"))

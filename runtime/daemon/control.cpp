@@ -91,6 +91,15 @@ ControlAnswer Control::answer(const std::string& text, const ControlPeer& from) 
     case control::ControlRequest::Command::migrate:
     case control::ControlRequest::Command::park:
       return migrate(request.value(), from);
+    case control::ControlRequest::Command::drain:
+    case control::ControlRequest::Command::undrain:
+      return administrator ? drain(request.value(), from)
+                           : only_administrators("drain a device, or end that");
+    case control::ControlRequest::Command::checkpoint:
+    case control::ControlRequest::Command::checkpoint_copied:
+    case control::ControlRequest::Command::restore:
+    case control::ControlRequest::Command::restore_filled:
+      return checkpoint(request.value(), from);
     case control::ControlRequest::Command::focus: {
       const auto front = foreground_.set(from.token, request->front, from.account);
       return front ? to_text(front.value()) : control::failure_text(front.error().message);
@@ -134,15 +143,56 @@ ControlAnswer Control::migrate(const control::ControlRequest& request, const Con
   return {std::move(answer).value(), later};
 }
 
-ControlAnswer Control::show(SessionId id, const ControlPeer& by) {
-  const Session* const session = needs_.sources.sessions.find(id);
+ControlAnswer Control::drain(const control::ControlRequest& request, const ControlPeer& by) {
+  const bool begins = request.command == control::ControlRequest::Command::drain;
+  const std::uint32_t device = request.device.value_or(0);
+  auto answer = begins ? needs_.drains.begin(device, by.account, by.token)
+                       : needs_.drains.end(device, by.account, by.token);
+  if (!answer) return control::failure_text(answer.error().message);
+  const bool later = !answer.value();
+  return {std::move(answer).value(), later};
+}
+
+Result<Session*> Control::own_session(SessionId id, const ControlPeer& by, const char* deed) const {
+  Session* const session = needs_.sources.sessions.find(id);
   const std::string name = "session " + std::to_string(id.value);
   if (session == nullptr || session->stage != Session::Stage::running)
-    return control::failure_text("there is no " + name + " that runs: see 'fairgv ps'");
-  if (!by.account.administrator && session->account.owner != by.account.owner)
-    return control::failure_text(name + " belongs to user " + std::to_string(session->account.owner) +
-                                 ": only that user or the administrator may see it");
-  const auto asked = needs_.journals.ask(*session, by.token, std::chrono::steady_clock::now());
+    return Error{"there is no " + name + " that runs: see 'fairgv ps'"};
+  if (by.account.administrator || session->account.owner == by.account.owner) return session;
+  return Error{name + " belongs to user " + std::to_string(session->account.owner) +
+               ": only that user or the administrator may " + deed + " it"};
+}
+
+ControlAnswer Control::checkpoint(const control::ControlRequest& request, const ControlPeer& by) {
+  using Command = control::ControlRequest::Command;
+  const auto session = own_session(SessionId{request.session.value_or(0)}, by, "copy or restore");
+  if (!session) return control::failure_text(session.error().message);
+  Checkpoints& checkpoints = needs_.checkpoints;
+  Session& its = *session.value();
+  const auto ask = [&] {
+    switch (request.command) {
+      case Command::checkpoint:
+        return checkpoints.checkpoint(its, by.token);
+      case Command::checkpoint_copied:
+        return checkpoints.copied(its, by.token);
+      case Command::restore:
+        return checkpoints.restore(its, request.facts.value_or(control::CheckpointFacts{}), by.token);
+      default:
+        return checkpoints.filled(its, by.token);
+    }
+  };
+  auto reply = ask();
+  if (!reply) return control::failure_text(reply.error().message);
+  if (!reply.value()) return {std::nullopt, true};
+  ControlAnswer answer(std::move(reply.value()->text));
+  answer.files = std::move(reply.value()->files);
+  return answer;
+}
+
+ControlAnswer Control::show(SessionId id, const ControlPeer& by) {
+  const auto session = own_session(id, by, "see");
+  if (!session) return control::failure_text(session.error().message);
+  const auto asked = needs_.journals.ask(*session.value(), by.token, std::chrono::steady_clock::now());
   if (!asked) return control::failure_text(asked.error().message);
   return {std::nullopt, true};
 }

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "runtime/base/handle.hpp"
 #include "runtime/control/answers.hpp"
 #include "runtime/control/protocol.hpp"
 #include "runtime/daemon/adjustments.hpp"
@@ -16,6 +18,8 @@
 #include "runtime/daemon/limits/account.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
 #include "runtime/daemon/migrations.hpp"
+#include "runtime/daemon/moves/checkpoints.hpp"
+#include "runtime/daemon/moves/drains.hpp"
 #include "runtime/daemon/reports/daemon_life.hpp"
 #include "runtime/daemon/reports/journals.hpp"
 #include "runtime/daemon/reports/sources.hpp"
@@ -40,6 +44,7 @@ struct ControlAnswer {
       : text(std::move(text_now)), awaits_more(awaits) {}
 
   std::optional<std::string> text;  // none: it comes later, with the peer's token
+  std::vector<UniqueFd> files{};    // two, or none
   bool awaits_more = false;         // the peer waits for that, or for the daemon to end
 };
 
@@ -55,6 +60,8 @@ class Control {
     UsageKeeper& usage;
     UserLog& log;
     Journals& journals;
+    Drains& drains;
+    Checkpoints& checkpoints;
   };
   /// `socket` is for the report; `reload` reads the configuration again.
   Control(const Needs& needs, Adjustments adjustments, Interventions interventions, Migrations migrations,
@@ -69,6 +76,7 @@ class Control {
   void leave(std::uint64_t token) {
     traces_.leave(token);
     foreground_.leave(token);
+    needs_.checkpoints.leave(token);
   }
   /// The session's worker is dead, and its memory is about to go.
   void take_last(Session& session) { traces_.take_last(session); }
@@ -87,6 +95,9 @@ class Control {
   std::string read_trace(const control::ControlRequest& request, const ControlPeer& by);
   std::string reload(const ControlPeer& by);
   ControlAnswer migrate(const control::ControlRequest& request, const ControlPeer& by);
+  ControlAnswer drain(const control::ControlRequest& request, const ControlPeer& by);
+  Result<Session*> own_session(SessionId id, const ControlPeer& by, const char* deed) const;
+  ControlAnswer checkpoint(const control::ControlRequest& request, const ControlPeer& by);
   ControlAnswer show(SessionId id, const ControlPeer& by);
   std::string whoami(const control::ControlRequest& request, const ControlPeer& peer);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <utility>
 
 namespace fairgv::daemon {
@@ -19,12 +18,6 @@ const char* deed_verb(control::ControlRequest::Command command) {
   }
 }
 
-control::MovedSession moved_session(const MoveOutcome& outcome) {
-  const double held_ms = std::chrono::duration<double, std::milli>(outcome.held).count();
-  return {outcome.session.value, outcome.from, outcome.to,
-          outcome.bytes,         held_ms,      outcome.failure ? outcome.failure->message : std::string()};
-}
-
 }  // namespace
 
 Result<std::optional<std::string>> Migrations::ask(const control::ControlRequest& request, const Account& by,
@@ -36,6 +29,8 @@ Result<std::optional<std::string>> Migrations::ask(const control::ControlRequest
       .left = std::move(wanted).value(),
       .device = request.device,
       .by = by,
+      .to_file = request.to_file,
+      .wakes = request.wake,
       .of_tenant = !request.session,
   };
   if (batch.of_tenant || !any) return move_on(key);
@@ -107,22 +102,27 @@ Result<void> Migrations::begin_next(std::uint64_t key) {
   Batch& batch = batches_.at(key);
   const SessionId id = batch.left.front();
   batch.left.pop_front();
-  const Session* const session = sessions_.find(id);
-  if (session == nullptr) return Error{fmt::format("session {} has ended", id.value)};
+  if (sessions_.find(id) == nullptr) return Error{fmt::format("session {} has ended", id.value)};
+  Session* const session = sessions_.sessions().find(id);
   const auto done = [this, key](const MoveOutcome& outcome) { on_moved(key, outcome); };
-  if (batch.command == Command::park)
-    return sessions_.park(id, control::Pause{batch.by.owner, batch.by.administrator}, done);
+  if (batch.command == Command::park) {
+    const Parking how{.by = {batch.by.owner, batch.by.administrator},
+                      .drained = {},
+                      .to_file = batch.to_file,
+                      .wakes = batch.wakes};
+    return sessions_.moves().park(*session, how, done);
+  }
   if (batch.command == Command::migrate) {
     FAIRGV_TRY(to, target(*session, batch));
-    return sessions_.move(id, to.value(), done);
+    return sessions_.moves().begin(*session, to.value(), done);
   }
-  if (session->parked && session->parked->by.administrator && !batch.by.administrator) {
+  if (session->parked && session->parked->how.by.administrator && !batch.by.administrator) {
     return Error{
         fmt::format("session {} was parked by an administrator (user {}): only an administrator may "
                     "resume it",
-                    id.value, session->parked->by.by)};
+                    id.value, session->parked->how.by.by)};
   }
-  return sessions_.park(id, {}, done);
+  return sessions_.moves().unpark(*session, done);
 }
 
 void Migrations::on_moved(std::uint64_t key, const MoveOutcome& outcome) {

@@ -44,6 +44,8 @@ class Migrations {
     std::deque<SessionId> left;
     std::optional<std::uint32_t> device;  // the host's; none: a new worker where the session is
     Account by;
+    bool to_file = false;  // see Parking
+    bool wakes = false;
     bool of_tenant = false;  // a failure of one session is no failure of the request
     control::MoveReport report{};
   };

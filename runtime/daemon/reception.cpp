@@ -13,6 +13,12 @@
 namespace fairgv::daemon {
 namespace {
 
+/// An answer of any length, or a short one with two files.
+Result<void> send_with(const Socket& socket, const std::string& text, const std::vector<UniqueFd>& files) {
+  if (files.size() != 2) return control::send_answer(socket, text);
+  return socket.send(text, {files[0].get(), files[1].get()});
+}
+
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kAcceptRest{1};
@@ -201,15 +207,15 @@ void Reception::answer_request(std::uint64_t key, const std::string& text) {
     connection.awaits = true;
     connection.watch.reset();
   }
-  if (answer.text && !control::send_answer(connection.socket, *answer.text)) drop(key);
+  if (answer.text && !send_with(connection.socket, *answer.text, answer.files)) drop(key);
 }
 
-void Reception::answer(std::uint64_t key, const std::string& text) {
+void Reception::answer(std::uint64_t key, const std::string& text, const std::vector<UniqueFd>& files) {
   const auto found = connections_.find(key);
   if (found == connections_.end()) return;
   found->second.awaits = false;
   found->second.heard = Clock::now();
-  if (!control::send_answer(found->second.socket, text)) return drop(key);
+  if (!send_with(found->second.socket, text, files)) return drop(key);
   listen_to(key);
 }
 

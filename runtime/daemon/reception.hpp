@@ -52,7 +52,7 @@ class Reception {
   void hang_up();
 
   /// Sends an answer that comes later; its peer may be gone by now.
-  void answer(std::uint64_t key, const std::string& text);
+  void answer(std::uint64_t key, const std::string& text, const std::vector<UniqueFd>& files = {});
   /// Answers requests that wait, for a moment; after every round of events.
   void serve(Time now);
 

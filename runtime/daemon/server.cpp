@@ -106,8 +106,13 @@ Server::Server(ServerSettings settings, Config config, std::unique_ptr<EventLoop
                  [this](std::uint64_t key, const std::string& answer) { reception_->answer(key, answer); }}),
       usage_(config_.usage, *events_, sources(),
              [this](std::uint64_t key, const std::string& answer) { reception_->answer(key, answer); }),
+      checkpoints_({sessions_.sessions(), sessions_.moves(), devices_, tenancies_,
+                    [this](std::uint64_t key, const Checkpoints::Reply& reply) {
+                      reception_->answer(key, reply.text, reply.files);
+                    }}),
       metrics_(*events_, {[this] { return metrics(); }, [this] { return unready(); }}),
-      control_({config_, entrance_, sources(), life_, usage_, log_, sessions_.journals()},
+      control_({config_, entrance_, sources(), life_, usage_, log_, sessions_.journals(), sessions_.drains(),
+                checkpoints_},
                Adjustments({*dispatch_, tenancies_, markets_, devices_.table(), log_}),
                Interventions(tenancies_.registry(), sessions_, log_),
                Migrations(

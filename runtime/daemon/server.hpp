@@ -98,6 +98,7 @@ class Server {
   Markets markets_;
   SessionTable sessions_;
   UsageKeeper usage_;
+  Checkpoints checkpoints_;
   MetricsServer metrics_;
   Control control_;
   Listener listener_;

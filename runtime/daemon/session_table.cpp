@@ -48,7 +48,9 @@ SessionTable::SessionTable(const Needs& needs)
               [this](Session& session) { return watch_next_worker(session); },
               [this](Session& session, const std::string& reason, std::optional<Fault> fault) {
                 end(session, reason, fault);
-              }}) {}
+              }}),
+      drains_({needs.config, sessions_, moves_, needs.devices, needs.tenancies, needs.log, needs.answer}),
+      wakes_({sessions_, moves_, needs.devices, needs.tenancies, needs.log}) {}
 
 Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer, Socket& client) {
   const Account account = needs_.entrance.account_of(peer, client.fd());
@@ -321,24 +323,11 @@ const Session* SessionTable::find(SessionId id) const {
   return session != nullptr && session->stage != Session::Stage::ending ? session : nullptr;
 }
 
-bool SessionTable::is_suspended(const Session& session) const {
-  return daemon::is_suspended(session, needs_.tenancies.registry());
-}
-
 void SessionTable::end(SessionId id, const std::string& reason) {
   Session& session = *sessions_.find(id);
   Departures::note_kill(sessions_, session, reason);
   session.worker.kill();
   end(session, reason);
-}
-
-Result<void> SessionTable::move(SessionId id, std::optional<std::uint32_t> to, Moves::Done done) {
-  return moves_.begin(*sessions_.find(id), to, std::move(done));
-}
-
-Result<void> SessionTable::park(SessionId id, const std::optional<control::Pause>& by, Moves::Done done) {
-  Session& session = *sessions_.find(id);
-  return by ? moves_.park(session, *by, std::move(done)) : moves_.unpark(session, std::move(done));
 }
 
 void SessionTable::set_pause(SessionId id, const std::optional<control::Pause>& pause) {
@@ -363,6 +352,8 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   keep_earlier(first, needs_.devices.placements().deadline());
   keep_earlier(first, journals_.deadline());
   keep_earlier(first, moves_.deadline());
+  keep_earlier(first, drains_.deadline());
+  keep_earlier(first, wakes_.deadline());
   for (const auto& [id, session] : sessions_.all()) {
     if (session->stage == Session::Stage::starting) keep_earlier(first, std::optional(session->give_up));
     if (session->messages) keep_earlier(first, session->messages->deadline());
@@ -379,6 +370,8 @@ void SessionTable::expire(Time now) {
   needs_.devices.placements().expire(now);
   journals_.expire(now);
   moves_.expire(now);
+  drains_.expire(now);
+  wakes_.expire(now);
   std::vector<Session*> to_clear;
   for (const auto& [id, session] : sessions_.all()) {
     if (session->messages) session->messages->expire(now);

@@ -13,7 +13,9 @@
 
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/handover/handover.hpp"
+#include "runtime/daemon/moves/drains.hpp"
 #include "runtime/daemon/moves/moves.hpp"
+#include "runtime/daemon/moves/wakes.hpp"
 #include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/reports/journals.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
@@ -58,8 +60,6 @@ class SessionTable {
   bool empty() const { return sessions_.empty() && moves_.settled(); }
   /// A session that is not ending, or null.
   const Session* find(SessionId id) const;
-  /// Whether the session, or its tenant, is paused.
-  bool is_suspended(const Session& session) const;
 
   // -- handing over to the next daemon
 
@@ -82,12 +82,15 @@ class SessionTable {
   void end(SessionId id, const std::string& reason);
   /// `fairgv pause` and `resume` of a session that find() has found.
   void set_pause(SessionId id, const std::optional<control::Pause>& pause);
-  /// `fairgv migrate` of a session that find() has found, to this device of its worker's; see Moves.
-  Result<void> move(SessionId id, std::optional<std::uint32_t> to, Moves::Done done);
-  /// `fairgv park` of such a session, by this user, and without a user `fairgv resume` of a parked one.
-  Result<void> park(SessionId id, const std::optional<control::Pause>& by, Moves::Done done);
+  /// For `fairgv migrate`, `park` and `resume`, of sessions that find() finds.
+  Moves& moves() { return moves_; }
   /// No session moves from now on, or, without a reason, sessions may move again.
-  void refuse_moves(const std::string& reason) { moves_.refuse(reason); }
+  void refuse_moves(const std::string& reason) {
+    moves_.refuse(reason);
+    if (reason.empty()) drains_.go_on();
+  }
+  /// The devices that sessions are to leave.
+  Drains& drains() { return drains_; }
   /// Call this after a tenant was paused or resumed.
   void tell_pauses(TenantId tenant) { suspensions_.tell(sessions_, tenant); }
   /// The questions for journals.
@@ -144,6 +147,8 @@ class SessionTable {
   Journals journals_;
   Departures departures_;
   Moves moves_;
+  Drains drains_;
+  Wakes wakes_;
   std::uint32_t last_id_ = 0;
 };
 

@@ -83,6 +83,8 @@ Handover gather(const Estate& estate, int listener, int lock) {
                     .tenants = {},
                     .sessions = estate.sessions.handed(),
                     .kills = {kills.begin(), kills.end()}};
+  const auto& drained = estate.devices.table().drained;
+  handover.drained.assign(drained.begin(), drained.end());
   std::vector<Tenant> tenants = estate.tenancies.registry().all();
   std::sort(tenants.begin(), tenants.end(),
             [](const Tenant& a, const Tenant& b) { return a.id.value < b.id.value; });
@@ -136,6 +138,7 @@ void go_on(const Handover& handover, const Estate& estate) {
   for (std::size_t device = 0; device < handover.devices.size(); ++device) {
     estate.devices.add(handover.devices[device], handover.hardware[device]);
   }
+  for (const std::uint32_t device : handover.drained) estate.devices.set_drained(device, true);
   const std::vector<TenantId> ids = restore_tenants(handover, estate);
   estate.tenancies.refresh_memory();
   estate.sessions.continue_after(handover.last_session, handover.kills);
@@ -154,6 +157,7 @@ void go_on(const Handover& handover, const Estate& estate) {
   spdlog::info("went on with {} of {} sessions", adopted, handover.sessions.size());
   estate.usage.skip();
   for (std::size_t i = 0; i < ids.size(); ++i) estate.usage.restore(ids[i], handover.tenants[i].sampled);
+  estate.sessions.drains().go_on();
 }
 
 }  // namespace fairgv::daemon

@@ -23,40 +23,41 @@ void Leave::copy(std::uint64_t number, UniqueFd file) {
 }
 
 void Leave::write_image(UniqueFd file) {
+  std::uint64_t order = 0;
   {
     const std::lock_guard lock(mutex_);
-    goes_on_ = false;
+    order = ++orders_;
   }
   const auto to = std::make_shared<const UniqueFd>(std::move(file));
-  worker_.run_between_calls([this, to] { leave(to->get()); });
+  worker_.run_between_calls([this, to, order] { leave(to->get(), order); });
 }
 
 void Leave::go_on() {
   {
     const std::lock_guard lock(mutex_);
-    goes_on_ = true;
+    gone_on_ = orders_;
   }
   told_.notify_all();
   worker_.run_between_calls([this] { ahead_.forget(); });
 }
 
-bool Leave::goes_on() const {
+bool Leave::goes_on(std::uint64_t order) const {
   const std::lock_guard lock(mutex_);
-  return goes_on_;
+  return gone_on_ >= order;
 }
 
-Result<std::uint64_t> Leave::written(int file) {
+Result<std::uint64_t> Leave::written(int file, std::uint64_t order) {
   FAIRGV_CHECK(may_move(calls_));
   ahead_.abandon();
-  const bool rests =
-      worker_.come_to_rest([this] { return calls_.movable()->at_rest(); }, [this] { return goes_on(); });
+  const bool rests = worker_.come_to_rest([this] { return calls_.movable()->at_rest(); },
+                                          [this, order] { return goes_on(order); });
   if (!rests) return Error{"its commands did not end in time"};
   ahead_.close();
   return vgpu::write_image(file, api_, calls_, worker_.loop(), worker_.next_number(), ahead_);
 }
 
-void Leave::leave(int file) {
-  const auto bytes = written(file);
+void Leave::leave(int file, std::uint64_t order) {
+  const auto bytes = written(file, order);
   if (!bytes) {
     ahead_.forget();
     worker_.end_rest();
@@ -66,7 +67,7 @@ void Leave::leave(int file) {
   }
   (void)daemon_.send(to_text(session::ImageWritten{bytes.value()}));
   std::unique_lock lock(mutex_);
-  told_.wait(lock, [this] { return goes_on_; });
+  told_.wait(lock, [this, order] { return gone_on_ >= order; });
   lock.unlock();
   ahead_.forget();
   worker_.end_rest();

@@ -29,9 +29,9 @@ class Leave {
  private:
   /// Between two calls, on the thread that has the helm.
   void copy(std::uint64_t number, UniqueFd file);
-  void leave(int file);
-  Result<std::uint64_t> written(int file);
-  bool goes_on() const;
+  void leave(int file, std::uint64_t order);
+  Result<std::uint64_t> written(int file, std::uint64_t order);
+  bool goes_on(std::uint64_t order) const;
 
   const Socket& daemon_;
   Worker& worker_;
@@ -42,7 +42,10 @@ class Leave {
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable told_;
-  bool goes_on_ = false;  // the latest order
+  /// Orders to write so far, and those of them after which it was told to go on. An order may come before the
+  /// one before it has been left.
+  std::uint64_t orders_ = 0;
+  std::uint64_t gone_on_ = 0;
 };
 
 }  // namespace fairgv::vgpu

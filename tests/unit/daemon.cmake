@@ -47,11 +47,15 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/memory_protocol_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/device_map_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/dispatch_move_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/checkpoint_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/drains_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/image_store_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/memory_move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/migrations_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/move_steps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/parking_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/session_move_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/wakes_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/oversell/market_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/oversell/markets_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/protocol_test.cpp

@@ -22,6 +22,10 @@ void add_set(CLI::App& app, Action& action);
 void add_interventions(CLI::App& app, Action& action);
 void add_migrate(CLI::App& app, Action& action);
 void add_park(CLI::App& app, Action& action);
+/// checkpoint and restore.
+void add_checkpoints(CLI::App& app, Action& action);
+/// drain and undrain.
+void add_drains(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 /// session show.

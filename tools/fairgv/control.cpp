@@ -33,6 +33,13 @@ Result<std::string> Control::ask(const control::ControlRequest& request) {
   return sent || answer ? answer : Result<std::string>(sent.error());
 }
 
+Result<Packet> Control::ask_for_files(const control::ControlRequest& request) {
+  FAIRGV_CHECK(socket_.send(to_text(request)));
+  auto packet = socket_.receive();
+  if (packet && packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
+  return packet;
+}
+
 void Control::wait_for_hang_up() {
   for (;;) {
     const auto packet = socket_.receive();

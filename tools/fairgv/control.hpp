@@ -19,6 +19,9 @@ class Control {
   /// The daemon's answer, which may say that it refuses.
   Result<std::string> ask(const control::ControlRequest& request);
 
+  /// The same of an answer that comes with files: its packet.
+  Result<Packet> ask_for_files(const control::ControlRequest& request);
+
   /// Returns when the daemon has hung up, for instance because it has ended.
   void wait_for_hang_up();
   /// The connection itself.

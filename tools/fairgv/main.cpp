@@ -55,6 +55,8 @@ int run(int argc, char** argv) {
   add_interventions(app, action);
   add_migrate(app, action);
   add_park(app, action);
+  add_drains(app, action);
+  add_checkpoints(app, action);
   add_top(app, action);
   add_trace(app, action);
   add_session(app, action);

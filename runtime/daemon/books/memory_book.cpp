@@ -198,6 +198,17 @@ Result<MemoryBook::Move> MemoryBook::begin_return(SessionId session, const Devic
   return enter(session, std::move(move));
 }
 
+bool MemoryBook::has_room(SessionId session, const DeviceView& devices,
+                          const std::vector<std::uint64_t>& holdings) const {
+  std::vector<std::uint64_t> wanted(ledger_.devices());
+  for (std::size_t i = 0; i < devices.size() && i < holdings.size(); ++i)
+    wanted[devices.host(i)] += holdings[i];
+  for (std::uint32_t device = 0; device < wanted.size(); ++device) {
+    if (wanted[device] > ledger_.left(key(session), device)) return false;
+  }
+  return true;
+}
+
 /// Charges the devices that are entered, or none.
 Result<MemoryBook::Move> MemoryBook::enter(SessionId session, Move move) {
   for (std::uint32_t device = 0; device < move.entered.size(); ++device) {

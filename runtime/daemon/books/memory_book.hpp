@@ -71,6 +71,9 @@ class MemoryBook {
   /// Charges what the session is to hold again, by its program's devices, or nothing: an Error as above.
   Result<Move> begin_return(SessionId session, const DeviceView& devices,
                             const std::vector<std::uint64_t>& holdings);
+  /// Whether that would be granted now.
+  bool has_room(SessionId session, const DeviceView& devices,
+                const std::vector<std::uint64_t>& holdings) const;
   /// The session has moved.
   void hold(SessionId session, std::vector<std::uint64_t> holdings);
   /// It is to hold nothing; `holdings` is what it has held.

@@ -118,7 +118,8 @@ struct DeviceRule {
       wake_latency_us{};  // of processors, while several want it; none: as the system likes
   bool oversell = false;  // by what tenants use and need (daemon/oversell/)
   sched::Share oversell_limit = sched::oversell::kSellUpTo;  // of the device, for that use and a newcomer
-  std::optional<double> oversell_ratio{};  // instead: sold so many times, whatever tenants use
+  std::optional<double> oversell_ratio{};      // instead: sold so many times, whatever tenants use
+  std::optional<std::uint32_t> evacuate_to{};  // where sessions go first when the device is drained
   // [device.N] only:
   std::optional<std::uint32_t> same_as{};    // see devices/hardware.hpp
   std::optional<std::uint64_t> speed{};      // sched::DeviceProfile::speed; none: as the driver says
@@ -152,6 +153,9 @@ struct SessionRule {
   bool driver_messages = true;                      // the program gets what its driver says
   /// How long the worker of a session that moves may take to come to rest and write its image.
   std::chrono::nanoseconds move_patience = std::chrono::seconds(60);
+  /// Bytes of memory for the images of parked sessions together; none: a part of the machine's.
+  std::optional<std::uint64_t> parked_memory{};
+  std::string parked_folder{};  // for images in files; empty: the system's place
 };
 
 /// Where metrics are told (docs/METRICS.md).

@@ -144,6 +144,16 @@ void check_same_devices(const Config& config, const Settings& settings, ConfigEr
   }
 }
 
+void check_evacuations(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  for (const auto& [index, rule] : config.devices.by_index) {
+    const auto& values = settings.devices.at(index).values;
+    const auto own = values.find("evacuate_to");
+    if (own == values.end() || rule.evacuate_to != index) continue;
+    errors.add(own->second.place, "evacuate_to in " + device_title(index) +
+                                      " is the device itself: name another one, or leave it out");
+  }
+}
+
 }  // namespace
 
 void check_contradictions(const Config& config, const Settings& settings, ConfigErrors& errors) {
@@ -152,6 +162,7 @@ void check_contradictions(const Config& config, const Settings& settings, Config
   check_kept_sessions(config, settings, errors);
   check_same_devices(config, settings, errors);
   check_overselling(config, settings, errors);
+  check_evacuations(config, settings, errors);
 }
 
 }  // namespace fairgv::daemon

@@ -24,14 +24,25 @@ std::uint32_t DeviceMap::place_of(std::uint32_t device) const {
 }
 
 DeviceMap DeviceMap::after(const Pairs& moves, const DeviceView& programs) const {
+  Pairs placed;
+  for (std::uint32_t device = 0; device < programs.size(); ++device) {
+    const auto move = std::find_if(moves.begin(), moves.end(), [place = place_of(device)](const auto& each) {
+      return each.first == place;
+    });
+    if (move != moves.end()) placed.emplace_back(device, move->second);
+  }
+  return with(placed, programs);
+}
+
+DeviceMap DeviceMap::with(const Pairs& placed, const DeviceView& programs) const {
   DeviceMap map({}, visited_);
   for (std::uint32_t device = 0; device < programs.size(); ++device) {
     if (programs.hides(device)) continue;
     std::uint32_t place = place_of(device);
-    const auto move =
-        std::find_if(moves.begin(), moves.end(), [place](const auto& each) { return each.first == place; });
-    if (move != moves.end()) {
-      place = move->second;
+    const auto found = std::find_if(placed.begin(), placed.end(),
+                                    [device](const auto& each) { return each.first == device; });
+    if (found != placed.end()) {
+      place = found->second;
       map.visited_ |= bit_of_place(place);
     }
     if (place != device) map.moved_.emplace_back(device, place);

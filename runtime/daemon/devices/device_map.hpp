@@ -33,6 +33,9 @@ class DeviceMap {
   /// hidden from the program have nothing there.
   DeviceMap after(const Pairs& moves, const DeviceView& programs) const;
 
+  /// The same with each of these devices in the place that comes with it.
+  DeviceMap with(const Pairs& placed, const DeviceView& programs) const;
+
   /// The view, in which all places are hidden but those where a device lies that the program may use.
   DeviceView places_in(const DeviceView& programs) const;
   /// The view in which each of the program's devices is the host's where it lies; two may lie on one.
@@ -43,6 +46,13 @@ class DeviceMap {
  private:
   Pairs moved_{};
   std::uint64_t visited_ = 0;
+};
+
+/// A device of a session's program that lies elsewhere since its place was drained. By the worker's numbers.
+struct Evacuation {
+  std::uint32_t device = 0;
+  std::uint32_t home = 0;   // the place that was drained
+  std::uint32_t place = 0;  // where it lies while nobody has moved it again
 };
 
 /// The places whose content goes to the place `to`: those that the session uses (`used`, a bit each), or all

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "runtime/daemon/devices/hardware.hpp"
@@ -11,10 +12,12 @@ namespace fairgv::daemon {
 
 struct DeviceTable {
   std::vector<session::DeviceDescription> devices;
-  Hardware hardware;  // by device
+  Hardware hardware;                  // by device
+  std::set<std::uint32_t> drained{};  // devices where no session may begin or go on
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(devices.size()); }
   bool empty() const { return devices.empty(); }
+  bool is_drained(std::uint32_t device) const { return drained.contains(device); }
   /// Whether everything of it is in the books of a device before it.
   bool is_elsewhere(std::uint32_t device) const { return hardware[device] != device; }
 };

@@ -63,6 +63,9 @@ struct HandedPark {
   std::uint64_t bytes = 0;
   std::vector<std::uint64_t> holdings{};
   control::Pause by{};
+  std::optional<std::uint32_t> drained{};
+  bool to_file = false;
+  bool wakes = false;
 };
 
 /// A session that was running. The descriptors are those of Session.
@@ -78,6 +81,7 @@ struct HandedSession {
   std::vector<std::uint32_t> devices;  // the host's devices that its worker sees
   std::uint64_t hidden = 0;            // of them, by their places there, those that its program may not use
   DeviceMap moved{};                   // where its program's devices lie
+  std::vector<Evacuation> evacuated{};
   std::vector<std::string> passed_over{};
   HandedWorker worker;
   std::optional<HandedPark> parked{};  // then it has neither worker nor channel nor ledger
@@ -103,7 +107,8 @@ struct Handover {
   Hardware hardware;                  // by device; an older daemon knew of none that are the same
   std::vector<HandedTenant> tenants;  // in the order in which they came
   std::vector<HandedSession> sessions;
-  std::vector<Kill> kills{};  // the latest last; an older daemon did not keep them
+  std::vector<Kill> kills{};             // the latest last; an older daemon did not keep them
+  std::vector<std::uint32_t> drained{};  // devices; an older daemon drained none
 };
 
 std::string to_text(const Handover& handover);

@@ -222,6 +222,9 @@ std::optional<HandedPark> parked_from(JsonFields& fields) {
                     its.integer("bytes"),
                     its.integers("holdings", session::kMaxDevices),
                     {its.integer32("by"), its.boolean("administrator")}};
+  if (its.has("drained")) parked.drained = its.integer32("drained");
+  if (its.has("to_file")) parked.to_file = its.boolean("to_file");
+  if (its.has("wakes")) parked.wakes = its.boolean("wakes");
   if (!its.ok()) fields.fail("has a parked session that cannot be read");
   return parked;
 }
@@ -262,6 +265,19 @@ DeviceMap moved_from(JsonFields& fields, std::size_t devices) {
   return {std::move(moved), fields.has("visited") ? fields.integer("visited") : 0};
 }
 
+std::vector<Evacuation> evacuated_from(JsonFields& fields, std::size_t devices) {
+  std::vector<Evacuation> list;
+  if (!fields.has("evacuated")) return list;
+  for (json& element : fields.list("evacuated", session::kMaxDevices)) {
+    auto each = JsonFields::nested(std::move(element), "evacuated device");
+    list.push_back({each.integer32("device"), each.integer32("home"), each.integer32("place")});
+    const Evacuation& last = list.back();
+    if (!each.ok() || last.device >= devices || last.home >= devices || last.place >= devices)
+      fields.fail("has an evacuated device that cannot be read");
+  }
+  return list;
+}
+
 /// The first daemons served OpenCL only.
 session::Api api_from(JsonFields& fields) {
   if (!fields.has("api")) return session::Api::opencl;
@@ -300,6 +316,7 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
   }
   if (fields.has("hidden")) session.hidden = fields.integer("hidden");
   session.moved = moved_from(fields, session.devices.size());
+  session.evacuated = evacuated_from(fields, session.devices.size());
   if (fields.has("passed_over")) {
     for (const json& each : fields.list("passed_over", session::kMaxDevices)) {
       if (each.is_string()) session.passed_over.push_back(each.get<std::string>());
@@ -354,6 +371,12 @@ Result<Handover> parse_handover(std::string_view text) {
   if (fields.has("kills")) {
     for (json& each : fields.list("kills", kMostHanded)) {
       handover.kills.push_back(kill_from(JsonFields::nested(std::move(each), "kill"), fields));
+    }
+  }
+  if (fields.has("drained")) {
+    for (const std::uint64_t device : fields.integers("drained", session::kMaxDevices)) {
+      if (device >= handover.devices.size()) fields.fail("has a drained device that there is not");
+      handover.drained.push_back(static_cast<std::uint32_t>(device));
     }
   }
   if (!fields.ok()) return fields.error();

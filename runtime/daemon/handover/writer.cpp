@@ -124,11 +124,15 @@ json to_json(const Kill& kill) {
 }
 
 json to_json(const HandedPark& parked) {
-  return {{"image", parked.image},
-          {"bytes", parked.bytes},
-          {"holdings", parked.holdings},
-          {"by", parked.by.by},
-          {"administrator", parked.by.administrator}};
+  json object{{"image", parked.image},
+              {"bytes", parked.bytes},
+              {"holdings", parked.holdings},
+              {"by", parked.by.by},
+              {"administrator", parked.by.administrator}};
+  if (parked.drained) object["drained"] = *parked.drained;
+  if (parked.to_file) object["to_file"] = true;
+  if (parked.wakes) object["wakes"] = true;
+  return object;
 }
 
 json to_json(const HandedSession& session) {
@@ -172,6 +176,8 @@ json to_json(const HandedSession& session) {
   if (session.moved.visited() != 0) object["visited"] = session.moved.visited();
   for (const auto& [device, place] : session.moved.moved())
     object["moved"].push_back({{"device", device}, {"place", place}});
+  for (const Evacuation& each : session.evacuated)
+    object["evacuated"].push_back({{"device", each.device}, {"home", each.home}, {"place", each.place}});
   if (!session.passed_over.empty()) object["passed_over"] = session.passed_over;
   if (session.paused) object["paused"] = control::to_json(session.paused);
   if (session.held_back_until)
@@ -209,6 +215,7 @@ std::string to_text(const Handover& handover) {
   }
   for (const HandedTenant& tenant : handover.tenants) object["tenants"].push_back(to_json(tenant));
   for (const HandedSession& session : handover.sessions) object["sessions"].push_back(to_json(session));
+  if (!handover.drained.empty()) object["drained"] = handover.drained;
   for (const Kill& kill : handover.kills) object["kills"].push_back(to_json(kill));
   return json_text(object);
 }

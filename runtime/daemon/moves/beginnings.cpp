@@ -34,15 +34,21 @@ Result<void> Moves::begin(Session& session, std::optional<std::uint32_t> to, Don
   FAIRGV_CHECK(may_begin(session));
   if (session.parked)
     return Error{name_of_session(session) + " is parked: let it go on by 'fairgv resume' first"};
-  DeviceMap::Pairs pairs;
-  if (to) {
-    FAIRGV_TRY(wanted, pairs_for(session, *to));
-    pairs = std::move(wanted).value();
+  if (!to) return begin_with_worker(session, session.moved, std::move(done));
+  if (needs_.devices.table().is_drained(session.devices.host(*to))) {
+    return Error{fmt::format("{0} does not move: device {1} is drained: 'fairgv undrain {1}' ends that",
+                             name_of_session(session), session.devices.host(*to))};
   }
-  return begin_with_worker(session, std::move(pairs), std::move(done));
+  FAIRGV_TRY(pairs, pairs_for(session, *to));
+  return begin_with_worker(session, session.moved.after(pairs.value(), session.devices), std::move(done));
 }
 
-Result<void> Moves::begin_with_worker(Session& session, DeviceMap::Pairs pairs, Done done) {
+Result<void> Moves::begin_on(Session& session, DeviceMap map, Done done) {
+  FAIRGV_CHECK(may_begin(session));
+  return begin_with_worker(session, std::move(map), std::move(done));
+}
+
+Result<void> Moves::begin_with_worker(Session& session, DeviceMap map, Done done) {
   FAIRGV_TRY(worker, needs_.starter.start_successor(session));
   const MoveSteps::Patience patience{WorkerStarter::kPatience, needs_.config.session.move_patience,
                                      needs_.config.session.move_patience, kMakingPatience};
@@ -51,7 +57,7 @@ Result<void> Moves::begin_with_worker(Session& session, DeviceMap::Pairs pairs, 
       session, {.steps = MoveSteps(patience, std::chrono::steady_clock::now(), session.parked.has_value()),
                 .worker = std::move(worker).value(),
                 .clock = clock,
-                .pairs = std::move(pairs),
+                .map = std::move(map),
                 .done = std::move(done),
                 .outcome = {.session = session.id, .from = homes_of(session)}});
   auto watched = watch(session.id, move);
@@ -91,30 +97,6 @@ Result<void> Moves::watch(SessionId id, Move& move) {
   if (!process) return process.error();
   move.process_watch = std::move(process).value();
   return {};
-}
-
-Result<void> Moves::park(Session& session, const control::Pause& by, Done done) {
-  FAIRGV_CHECK(may_begin(session));
-  if (session.parked) return Error{name_of_session(session) + " is parked already"};
-  const auto patience = needs_.config.session.move_patience;
-  Move& move =
-      add(session,
-          {.steps = MoveSteps({patience, patience, patience, patience}, std::chrono::steady_clock::now()),
-           .worker = {},
-           .done = std::move(done),
-           .outcome = {.session = session.id, .from = homes_of(session)},
-           .parks = by});
-  auto ordered = order_image(session, move);
-  if (ordered) return {};
-  move.done = [](const MoveOutcome&) {};
-  fail(session, ordered.error().message);
-  return ordered;
-}
-
-Result<void> Moves::unpark(Session& session, Done done) {
-  FAIRGV_CHECK(may_begin(session));
-  if (!session.parked) return Error{name_of_session(session) + " is not parked"};
-  return begin_with_worker(session, {}, std::move(done));
 }
 
 }  // namespace fairgv::daemon

@@ -10,9 +10,9 @@
 #include <variant>
 
 #include "runtime/daemon/moves/session_words.hpp"
+#include "runtime/daemon/moves/worker_exchange.hpp"
 #include "runtime/daemon/service/deadlines.hpp"
 #include "runtime/daemon/sessions/processes.hpp"
-#include "runtime/daemon/sessions/processor_watch.hpp"
 #include "runtime/session/move/orders.hpp"
 
 namespace fairgv::daemon {
@@ -24,26 +24,15 @@ double in_milliseconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-/// Puts another worker into the session's own, which is returned. Nobody hears either of them any more.
-WorkerStarter::Successor exchange_worker(Session& session, WorkerStarter::Successor next) {
-  session.ran_before = ProcessorWatch::look(session).value_or(session.ran_before);
-  session.channel_watch.reset();
-  session.ledger_watch.reset();
-  session.worker_watch.reset();
-  std::swap(session.channel, next.channel);
-  std::swap(session.ledger, next.ledger);
-  std::swap(session.messages, next.messages);
-  std::swap(session.worker, next.process);
-  return next;
-}
-
 }  // namespace
 
 void Moves::refuse(const std::string& reason) {
   refused_ = reason;
   if (reason.empty()) return;
   for (const auto& [id, session] : needs_.sessions.all()) {
-    if (session->moving) fail(*session, reason);
+    const auto found = under_way_.find(id);
+    // One whose memory is being put back is about to be done, and could not go on otherwise.
+    if (found != under_way_.end() && !found->second.is_changed) fail(*session, reason);
   }
 }
 
@@ -64,6 +53,7 @@ bool Moves::hear_new(SessionId id) {
   if (!packet || packet->kind != Packet::Kind::message) return false;
   const auto message = session::parse_worker_message(packet->text);
   auto due = message ? move.steps.hear_new(message.value()) : Result<MoveSteps::Due>(message.error());
+  if (due && move.wait) due = Error{"its new worker spoke out of turn"};
   if (due && std::holds_alternative<session::WorkerReady>(message.value())) {
     if (const auto ready = check_ready(*session, message.value()); !ready) due = ready.error();
   }
@@ -87,7 +77,7 @@ bool Moves::hear(Session& session, const session::WorkerMessage& message) {
   const auto found = under_way_.find(session.id);
   const Step step = found == under_way_.end() ? Step::opening : found->second.steps.step();
   const auto* const copied = std::get_if<session::CopiedAhead>(&message);
-  const bool asked = step == Step::writing || step == Step::copying;
+  const bool asked = (step == Step::writing || step == Step::copying) && !found->second.wait;
   // A copy ahead that nobody waits for any more.
   if (!asked && copied != nullptr) return true;
   if (!asked) return owing_.erase(session.id) > 0;
@@ -102,7 +92,8 @@ bool Moves::hear(Session& session, const session::WorkerMessage& message) {
 
 bool Moves::rests(const Session& session) const {
   const auto found = under_way_.find(session.id);
-  return found != under_way_.end() && found->second.steps.step() == MoveSteps::Step::making;
+  return found != under_way_.end() &&
+         (found->second.wait || found->second.steps.step() == MoveSteps::Step::making);
 }
 
 void Moves::on_end(SessionId id) {
@@ -120,7 +111,8 @@ void Moves::on_end(SessionId id) {
 
 void Moves::go_on(Session& session, Move& move, const Result<MoveSteps::Due>& due) {
   using Due = MoveSteps::Due;
-  if (due && due.value() == Due::commit) return commit(session, move);
+  if (due && due.value() == Due::commit)
+    return move.restored ? put_back(session, move) : commit(session, move);
   Result<void> done = due ? Result<void>() : Result<void>(due.error());
   switch (due ? due.value() : Due::nothing) {
     case Due::copy_ahead:
@@ -132,7 +124,8 @@ void Moves::go_on(Session& session, Move& move, const Result<MoveSteps::Due>& du
     case Due::make_ahead:
     case Due::make_again:
       if (!session.parked) done = take_image(session, move);
-      if (done && move.parks) return keep_image(session, move);
+      if (done && move.parks) return store_image(session, move);
+      if (done && move.rested) return hand_out(session, move);
       if (done) done = order_made(session, move, due.value() == Due::make_ahead);
       break;
     case Due::commit:
@@ -146,7 +139,8 @@ void Moves::go_on(Session& session, Move& move, const Result<MoveSteps::Due>& du
 /// Contents are copied in the session's turns: a session that gets none has nothing copied ahead.
 Result<void> Moves::order_copy(Session& session, Move& move) {
   const Tenant* const tenant = needs_.tenancies.registry().find(session.tenant);
-  if (session.paused || (tenant != nullptr && tenant->paused)) return order_image(session, move);
+  const bool has_turns = !session.paused && (tenant == nullptr || !tenant->paused);
+  if (!has_turns || move.restored) return order_image(session, move);
   FAIRGV_CHECK(make_image_file(move));
   const std::uint64_t number = ++copies_ordered_;
   if (!session.channel.send(to_text(session::CopyAhead{number}), {move.image.get()}))
@@ -183,15 +177,13 @@ Result<void> Moves::take_image(Session& session, Move& move) {
 }
 
 /// Whatever it holds by now is charged where it goes, over what was charged at an earlier copy.
-Result<void> Moves::charge_target(Session& session, Move& move, const DeviceMap& map) {
-  MemoryBook& memory = needs_.tenancies.memory();
-  const DeviceView before = needs_.devices.in_books(session.moved.homes_in(session.devices));
-  const DeviceView after = needs_.devices.in_books(map.homes_in(session.devices));
+Result<void> Moves::charge_target(Session& session, Move& move) {
   if (move.charged) {
-    FAIRGV_CHECK(memory.go_on(session.id, *move.charged, before, after));
+    FAIRGV_CHECK(needs_.tenancies.memory().go_on(
+        session.id, *move.charged, needs_.devices.in_books(session.moved.homes_in(session.devices)),
+        needs_.devices.in_books(move.map.homes_in(session.devices))));
   } else {
-    FAIRGV_TRY(charged, session.parked ? memory.begin_return(session.id, after, session.parked->holdings)
-                                       : memory.begin_move(session.id, before, after));
+    FAIRGV_TRY(charged, charge(session, move));
     move.charged = std::move(charged).value();
   }
   needs_.tenancies.account_memory(session.tenant_name);
@@ -199,16 +191,20 @@ Result<void> Moves::charge_target(Session& session, Move& move, const DeviceMap&
 }
 
 Result<void> Moves::order_made(Session& session, Move& move, bool ahead) {
-  const DeviceMap map = session.moved.after(move.pairs, session.devices);
-  FAIRGV_CHECK(charge_target(session, move, map));
+  if (move.restored) {
+    FAIRGV_CHECK(move.restored->fits(session));
+  }
+  FAIRGV_CHECK(charge_target(session, move));
   if (!ahead) {
     FAIRGV_CHECK(needs_.markets.sell(*needs_.tenancies.registry().find(session.tenant),
-                                     map.places_in(session.devices)));
+                                     move.map.places_in(session.devices)));
   }
   if (session.parked) move.image_bytes = session.parked->bytes;
+  if (move.restored) move.image_bytes = move.restored->bytes;
   move.outcome.bytes += move.image_bytes;
-  const session::MakeAgain order{ahead, move.image_bytes, move.charged->holdings, map.moved()};
-  const int image = session.parked ? session.parked->image.get() : move.image.get();
+  const session::MakeAgain order{ahead, move.image_bytes, move.charged->holdings, move.map.moved()};
+  const int own = session.parked ? session.parked->image.get() : move.image.get();
+  const int image = move.restored ? move.restored->image.get() : own;
   if (!move.worker.channel.send(to_text(order), {image})) return Error{"its new worker does not listen"};
   ahead ? move.steps.begin_preparing(Clock::now()) : move.steps.begin_making(Clock::now());
   return {};
@@ -222,7 +218,10 @@ void Moves::commit(Session& session, Move& under_way) {
   move.process_watch.reset();
   WorkerStarter::Successor old = exchange_worker(session, std::move(move.worker));
   session.processor_clock = move.clock;
-  session.moved = session.moved.after(move.pairs, session.devices);
+  session.moved = std::move(move.map);
+  std::erase_if(session.evacuated, [&session](const Evacuation& each) {
+    return session.moved.place_of(each.device) != each.place;
+  });
   session.parked.reset();
   session.moving = false;
   // The new worker begins with a page on which nothing is wanted: before it goes on.
@@ -249,26 +248,6 @@ void Moves::commit(Session& session, Move& under_way) {
   move.done(move.outcome);
 }
 
-/// The worker that has served the session goes, and its image is kept.
-void Moves::keep_image(Session& session, Move& under_way) {
-  Move move = std::move(under_way);
-  under_way_.erase(session.id);
-  WorkerStarter::Successor old = exchange_worker(session, {});
-  session.processor_clock.reset();
-  MemoryBook::Move held = needs_.tenancies.memory().release(session.id);
-  session.parked =
-      ParkedSession{std::move(move.image), move.image_bytes, std::move(held.holdings), *move.parks};
-  move.outcome.bytes = move.image_bytes;
-  session.moving = false;
-  needs_.dispatch.move_session(dispatched_session(session, needs_.tenancies.registry()));
-  retire(session, std::move(old), std::move(held.left));
-  (void)hooks_.change_worker(session);
-  move.outcome.held = move.steps.held(Clock::now());
-  needs_.log.info(session.account, "session {} of tenant {} is parked: image of {} bytes", session.id.value,
-                  session.tenant_name, move.outcome.bytes);
-  move.done(move.outcome);
-}
-
 void Moves::fail(Session& session, const std::string& reason) {
   const auto found = under_way_.find(session.id);
   Move move = std::move(found->second);
@@ -277,8 +256,10 @@ void Moves::fail(Session& session, const std::string& reason) {
   // Its answer may be on its way, and is none to a later order.
   if (old == MoveSteps::Old::writes) owing_.insert(session.id);
   // One that serves lets go of what it knows of copies ahead.
-  const bool goes_on = session.parked || session.channel.send(to_text(session::GoOn{}));
+  const bool is_changed = move.is_changed;
+  const bool goes_on = is_changed || session.parked || session.channel.send(to_text(session::GoOn{}));
   give_up(session, std::move(move), reason);
+  if (is_changed) hooks_.end(session, "its memory was changed by a restore that failed", std::nullopt);
   if (!goes_on) hooks_.end(session, "its worker does not listen", Fault::violation);
 }
 
@@ -286,6 +267,7 @@ void Moves::fail(Session& session, const std::string& reason) {
 void Moves::give_up(Session& session, Move move, const std::string& reason) {
   move.channel_watch.reset();
   move.process_watch.reset();
+  if (move.wait && move.wait->forget) move.wait->forget();
   session.moving = false;
   auto ran = move.worker.process.group_processor_time();
   if (!ran && move.clock) ran = move.clock->read();
@@ -293,8 +275,11 @@ void Moves::give_up(Session& session, Move move, const std::string& reason) {
   std::vector<std::uint64_t> held;
   if (move.charged) held = std::move(move.charged->entered);
   retire(session, std::move(move.worker), std::move(held));
-  const char* const stays = move.parks ? "is not parked" : "does not move";
-  const char* const outcome = session.parked ? "stays parked" : stays;
+  const char* stays = "does not move";
+  if (move.parks) stays = "is not parked";
+  if (move.rested) stays = "goes on, without a checkpoint";
+  if (move.restored) stays = "is not restored";
+  const char* const outcome = session.parked && !move.restored ? "stays parked" : stays;
   needs_.log.info(session.account, "session {} of tenant {} {}: {}", session.id.value, session.tenant_name,
                   outcome, reason);
   move.outcome.failure = Error{name_of_session(session) + " " + outcome + ": " + reason};
@@ -317,6 +302,7 @@ void Moves::forget(Session& session) {
   if (found == under_way_.end()) return;
   Move move = std::move(found->second);
   under_way_.erase(found);
+  move.outcome.has_ended = true;
   give_up(session, std::move(move), "it has ended");
 }
 
@@ -325,7 +311,7 @@ void Moves::forget(Session& session) {
 std::optional<Moves::Time> Moves::deadline() const {
   std::optional<Time> first = retired_.deadline();
   for (const auto& [id, move] : under_way_) {
-    keep_earlier(first, std::optional(move.steps.deadline()));
+    keep_earlier(first, std::optional(deadline_of(move)));
     if (move.worker.messages) keep_earlier(first, move.worker.messages->deadline());
   }
   return first;
@@ -336,7 +322,7 @@ void Moves::expire(Time now) {
   std::vector<SessionId> late;
   for (const auto& [id, move] : under_way_) {
     if (move.worker.messages) move.worker.messages->expire(now);
-    if (now >= move.steps.deadline()) late.push_back(id);
+    if (now >= deadline_of(move)) late.push_back(id);
   }
   for (const SessionId id : late) {
     const auto found = under_way_.find(id);
@@ -345,7 +331,7 @@ void Moves::expire(Time now) {
     if (found->second.steps.goes_on_without()) {
       go_on(session, found->second, MoveSteps::Due::write_image);
     } else {
-      fail(session, found->second.steps.too_late());
+      fail(session, too_late(found->second));
     }
   }
 }

@@ -30,9 +30,12 @@
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/dispatch/dispatch_loop.hpp"
 #include "runtime/daemon/limits/user_log.hpp"
+#include "runtime/daemon/moves/image_store.hpp"
 #include "runtime/daemon/moves/move_steps.hpp"
+#include "runtime/daemon/moves/outcome.hpp"
 #include "runtime/daemon/moves/retired_workers.hpp"
 #include "runtime/daemon/oversell/markets.hpp"
+#include "runtime/daemon/service/disk_work.hpp"
 #include "runtime/daemon/service/event_loop.hpp"
 #include "runtime/daemon/sessions/device_keeper.hpp"
 #include "runtime/daemon/sessions/sessions.hpp"
@@ -41,14 +44,13 @@
 
 namespace fairgv::daemon {
 
-/// The outcome of a move. Devices are the host's.
-struct MoveOutcome {
-  SessionId session{};
-  std::vector<std::uint32_t> from{};  // devices where it could run
-  std::vector<std::uint32_t> to{};    // the same after the move
-  std::uint64_t bytes = 0;            // of the image
-  std::chrono::nanoseconds held{0};   // how long the program was held
-  std::optional<Error> failure{};     // none: it has moved
+/// The source of a session that is restored. `fits` says, while the session rests, whether it can be.
+struct Restored {
+  UniqueFd image{};
+  std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> holdings{};  // as in ParkedSession
+  UniqueFd contents{};                    // of its completion slots and its arena
+  std::function<Result<void>(const Session&)> fits{};
 };
 
 class Moves {
@@ -80,15 +82,32 @@ class Moves {
     std::function<Result<void>(Session&)> change_worker;
     std::function<void(Session&, const std::string& reason, std::optional<Fault>)> end;
   };
-  Moves(const Needs& needs, Hooks hooks) : needs_(needs), hooks_(std::move(hooks)), retired_(needs.events) {}
+  Moves(const Needs& needs, Hooks hooks)
+      : needs_(needs),
+        hooks_(std::move(hooks)),
+        retired_(needs.events),
+        work_(needs.events),
+        images_(needs.config, needs.events, needs.sessions) {}
 
   /// Moves a running session to this device of its worker's; none: it stays where it is and gets another
   /// worker. Calls `done` later; or an Error at once.
   Result<void> begin(Session& session, std::optional<std::uint32_t> to, Done done);
+  /// The same to where `map` has its program's devices.
+  Result<void> begin_on(Session& session, DeviceMap map, Done done);
   /// Parks a running session, or lets a parked one go on; calls `done` later, or returns an Error at once. A
   /// session that cannot go on stays parked.
-  Result<void> park(Session& session, const control::Pause& by, Done done);
+  Result<void> park(Session& session, const Parking& how, Done done);
   Result<void> unpark(Session& session, Done done);
+  /// Brings a running session to rest and calls `rested` with its image, then or never; it rests until
+  /// end_rest(), or until that is too late. `done` is called in any case, unless an Error is returned at
+  /// once.
+  using Rested = std::function<void(Session&, const UniqueFd& image, std::uint64_t bytes)>;
+  Result<void> rest(Session& session, Rested rested, Done done);
+  /// An Error if it does not rest any more.
+  Result<void> end_rest(Session& session);
+  /// Gives the session, which may be parked, another worker with this image in the place of its own, and its
+  /// shared memory these contents.
+  Result<void> restore(Session& session, Restored from, Done done);
   /// No move begins from now on, and those under way fail, unless `reason` is empty.
   void refuse(const std::string& reason);
 
@@ -99,6 +118,8 @@ class Moves {
   /// The session ends.
   void forget(Session& session);
 
+  /// Whether a session can be asked to move now; else it is worth asking again when another has moved.
+  bool may_ask(const Session& session) const { return !session.moving && under_way_.size() < kMost; }
   /// Whether nothing moves, and no earlier worker is left.
   bool settled() const { return under_way_.empty() && retired_.empty(); }
   /// Whether anything is left of other workers of the session than its own.
@@ -109,16 +130,26 @@ class Moves {
   void expire(Time now);
 
  private:
+  /// Others than the two workers have something to do for the move.
+  struct Wait {
+    Time until{};
+    std::string what{};              // has not happened, if it is too late
+    std::function<void()> forget{};  // they need not do it any more
+  };
   struct Move {
     MoveSteps steps;
     WorkerStarter::Successor worker;        // none of a session that is to be parked
     std::optional<ProcessorClock> clock{};  // the new worker's
-    DeviceMap::Pairs pairs{};               // places, and where their content goes
+    DeviceMap map{};                        // where its program's devices are to lie
     Done done;
     MoveOutcome outcome;
-    std::optional<control::Pause> parks{};  // the user who parks the session; none: it is not to be parked
-    UniqueFd image{};                       // the latest: of a copy ahead, or the last one
-    std::uint64_t image_bytes = 0;          // of it
+    std::optional<Parking> parks{};  // none: it is not to be parked
+    UniqueFd image{};                // the latest: of a copy ahead, or the last one
+    std::uint64_t image_bytes = 0;   // of it
+    Rested rested{};                 // none: it is not to rest
+    std::optional<Restored> restored{};
+    bool is_changed = false;  // what its old worker would go on with
+    std::optional<Wait> wait{};
     std::optional<MemoryBook::Move> charged{};
     EventLoop::Watch channel_watch{};
     EventLoop::Watch process_watch{};
@@ -126,7 +157,7 @@ class Moves {
 
   Result<void> may_begin(const Session& session) const;
   Move& add(Session& session, Move move);
-  Result<void> begin_with_worker(Session& session, DeviceMap::Pairs pairs, Done done);
+  Result<void> begin_with_worker(Session& session, DeviceMap map, Done done);
   Result<DeviceMap::Pairs> pairs_for(const Session& session, std::uint32_t to) const;
   Result<void> watch(SessionId id, Move& move);
   void on_message(SessionId id);
@@ -138,9 +169,17 @@ class Moves {
   Result<void> order_copy(Session& session, Move& move);
   Result<void> order_image(Session& session, Move& move);
   Result<void> take_image(Session& session, Move& move);
-  Result<void> charge_target(Session& session, Move& move, const DeviceMap& map);
+  Result<void> charge_target(Session& session, Move& move);
   Result<void> order_made(Session& session, Move& move, bool ahead);
+  void store_image(Session& session, Move& move);
+  void on_stored(SessionId id, Result<UniqueFd> file);
   void keep_image(Session& session, Move& move);
+  void hand_out(Session& session, Move& move);
+  Result<MemoryBook::Move> charge(const Session& session, const Move& move);
+  void put_back(Session& session, Move& move);
+  void on_put_back(SessionId id, const Result<void>& result);
+  Time deadline_of(const Move& move) const { return move.wait ? move.wait->until : move.steps.deadline(); }
+  std::string too_late(const Move& move) const;
   void commit(Session& session, Move& move);
   void fail(Session& session, const std::string& reason);
   void give_up(Session& session, Move move, const std::string& reason);
@@ -153,6 +192,8 @@ class Moves {
   std::set<SessionId> owing_;  // sessions whose workers still owe an answer to an order that was taken back
   std::string refused_;        // why nothing moves; empty: it does
   RetiredWorkers retired_;
+  DiskWork work_;
+  ImageStore images_;
 };
 
 }  // namespace fairgv::daemon

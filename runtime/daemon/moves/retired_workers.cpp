@@ -13,8 +13,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// The wait before the next look at what is left of a worker; twice as long after each, up to so many times.
-constexpr std::chrono::milliseconds kLookAgain{5};
-constexpr unsigned kMostDoublings = 8;
+constexpr std::chrono::milliseconds kLookForRemains{5};
+constexpr unsigned kMostDoublingsOfLooks = 8;
 
 }  // namespace
 
@@ -61,8 +61,8 @@ void RetiredWorkers::expire(Time now) {
       worker.gone();
       return true;
     }
-    worker.clear_at = now + kLookAgain * (1U << std::min(worker.looks++, kMostDoublings));
-    if (worker.looks == kMostDoublings) {
+    worker.clear_at = now + kLookForRemains * (1U << std::min(worker.looks++, kMostDoublingsOfLooks));
+    if (worker.looks == kMostDoublingsOfLooks) {
       spdlog::warn("session {}: processes that an earlier worker of it has started do not end",
                    worker.session.value);
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/daemon/reports/books.hpp"
+#include "runtime/daemon/sessions/worker_page.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -73,6 +74,7 @@ std::vector<Report::Device> device_reports(const Sources& from) {
     device.memory = ledger.capacity(index);
     device.memory_used = ledger.charged(index);
     device.memory_reserved = ledger.reserved(index);
+    device.drained = from.devices.is_drained(index);
     device.oversold = oversold_report(from.markets.of(index));
     const auto& holder = sharing[index].holder;
     if (from.devices.is_elsewhere(index)) device.same_as = from.devices.hardware[index];
@@ -100,6 +102,13 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> moved_devices(const Session
   return moved;
 }
 
+std::optional<Report::Session::Image> image_of(const Session& session) {
+  if (!session.parked) return std::nullopt;
+  const ParkedSession& parked = *session.parked;
+  return Report::Session::Image{parked.bytes, parked.how.to_file, parked.how.wakes,
+                                needs_its_device(session)};
+}
+
 std::vector<Report::Session> session_reports(const Sources& from, TenantId tenant) {
   std::vector<Report::Session> list;
   for (const auto& [id, session] : from.sessions.all()) {
@@ -125,6 +134,7 @@ std::vector<Report::Session> session_reports(const Sources& from, TenantId tenan
                     session->worker.is_program(),
                     session->moving,
                     session->parked.has_value(),
+                    image_of(*session),
                     moved_devices(*session)});
   }
   return list;

@@ -36,6 +36,18 @@ void DeviceKeeper::add(const session::DeviceDescription& device, std::uint32_t h
   dispatch_.add_device(processors_of(device, config_), hardware);
   tenancies_.memory().add_device(device);
   tenancies_.registry().set_devices(table_.hardware);
+  const auto drained = std::find(still_drained_.begin(), still_drained_.end(), device);
+  if (drained == still_drained_.end()) return;
+  still_drained_.erase(drained);
+  table_.drained.insert(table_.size() - 1);
+}
+
+void DeviceKeeper::set_drained(std::uint32_t device, bool drained) {
+  if (drained) {
+    table_.drained.insert(device);
+  } else {
+    table_.drained.erase(device);
+  }
 }
 
 Result<DeviceView> DeviceKeeper::see(const Account& account,
@@ -72,6 +84,7 @@ bool DeviceKeeper::begin_anew(const Sessions& sessions) {
   });
   if (!clear) return false;
   tenancies_.about_to_forget();
+  for (const std::uint32_t device : table_.drained) still_drained_.push_back(table_.devices[device]);
   table_ = {};
   dispatch_.reset_devices();
   tenancies_.memory().set_devices({});

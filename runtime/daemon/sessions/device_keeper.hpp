@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/devices/table.hpp"
@@ -29,6 +30,8 @@ class DeviceKeeper {
   /// Adds a device behind the others; `hardware` is the first device that is the same hardware, or the device
   /// itself.
   void add(const session::DeviceDescription& device, std::uint32_t hardware);
+  /// No session begins on the device from now on, or sessions may again.
+  void set_drained(std::uint32_t device, bool drained);
   /// The devices that this session's worker has seen. If the table has no room for them, or has them
   /// otherwise, the table begins anew, provided that no session runs and no tenant owes anything.
   Result<DeviceView> see(const Account& account, const std::vector<session::DeviceDescription>& seen,
@@ -44,6 +47,7 @@ class DeviceKeeper {
   Tenancies& tenancies_;
   UserLog& log_;
   DeviceTable table_;
+  std::vector<session::DeviceDescription> still_drained_;  // of a table that began anew
   Placements placements_;
 };
 

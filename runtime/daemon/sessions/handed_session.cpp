@@ -11,7 +11,13 @@ namespace {
 std::optional<HandedPark> handed_park(const Session& session) {
   if (!session.parked) return std::nullopt;
   const ParkedSession& parked = *session.parked;
-  return HandedPark{parked.image.get(), parked.bytes, parked.holdings, parked.by};
+  return HandedPark{.image = parked.image.get(),
+                    .bytes = parked.bytes,
+                    .holdings = parked.holdings,
+                    .by = parked.how.by,
+                    .drained = parked.how.drained,
+                    .to_file = parked.how.to_file,
+                    .wakes = parked.how.wakes};
 }
 
 /// Of a session that is not parked; none of another.
@@ -34,6 +40,7 @@ HandedSession handed(const Session& session, DispatchLooks& dispatch, const Memo
           .devices = session.devices.all(),
           .hidden = session.devices.hidden(),
           .moved = session.moved,
+          .evacuated = session.evacuated,
           .passed_over = session.passed_over,
           .worker = session.worker.handed(),
           .parked = handed_park(session),
@@ -79,6 +86,7 @@ Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
                   .long_commands = LongCommandBook(handed.long_commands),
                   .devices = DeviceView(handed.devices),
                   .moved = handed.moved,
+                  .evacuated = handed.evacuated,
                   .paused = handed.paused,
                   .held_back_until = handed.held_back_until,
                   .started = handed.started.value_or(std::chrono::steady_clock::now()),
@@ -96,7 +104,13 @@ Result<std::unique_ptr<Session>> session_from(const HandedSession& handed) {
   session->passed_over = handed.passed_over;
   if (handed.parked) {
     const HandedPark& parked = *handed.parked;
-    session->parked = ParkedSession{UniqueFd(parked.image), parked.bytes, parked.holdings, parked.by};
+    session->parked = ParkedSession{.image = UniqueFd(parked.image),
+                                    .bytes = parked.bytes,
+                                    .holdings = parked.holdings,
+                                    .how = {.by = parked.by,
+                                            .drained = parked.drained,
+                                            .to_file = parked.to_file,
+                                            .wakes = parked.wakes}};
   } else if (!session->worker.is_program()) {
     session->processor_clock.emplace(session->worker.pid());
   }

@@ -24,6 +24,21 @@ Error no_device(const std::string& tenant, const std::vector<std::string>& passe
       fmt::format("no device can take a program of tenant '{}': {}", tenant, fmt::join(passed_over, "; "))};
 }
 
+Error all_drained(const std::string& tenant, std::uint64_t devices) {
+  return Error{fmt::format(
+      "device {} is drained (fairgv drain), and a program of tenant '{}' may use no other: try again later",
+      device_list(devices), tenant)};
+}
+
+/// The host's devices that are these of the worker's, a bit each.
+std::uint64_t host_set_of(const DeviceView& view, std::uint64_t workers) {
+  std::uint64_t hosts = 0;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if ((workers >> i & 1U) != 0) hosts |= bit_of(view.host(i));
+  }
+  return hosts;
+}
+
 /// The hardware of the devices where the session may run, a bit each.
 std::uint64_t home_set_of(const Session& session, const DeviceTable& table) {
   std::uint64_t homes = 0;
@@ -108,7 +123,7 @@ Result<std::uint64_t> Placements::choose(const Tenant& tenant, const DevicesWant
   const DeviceView& view = session.devices;
   std::map<std::string, std::vector<std::uint32_t>> platforms;  // hardware
   const auto is_candidate = [&](std::size_t i) {
-    return (nameable >> i & 1U) != 0 && wanted.may_be(view.host(i));
+    return (nameable >> i & 1U) != 0 && wanted.may_be(view.host(i)) && !table_.is_drained(view.host(i));
   };
   const auto platform_of = [&](std::size_t i) {
     return session.api == session::Api::cuda ? std::string() : table_.devices[view.host(i)].platform;
@@ -139,22 +154,37 @@ Result<std::uint64_t> Placements::choose(const Tenant& tenant, const DevicesWant
   return no_device(tenant.name, session.passed_over);
 }
 
+/// The worker's devices that are drained, a bit each.
+std::uint64_t Placements::drained_in(const DeviceView& view) const {
+  std::uint64_t drained = 0;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (table_.is_drained(view.host(i))) drained |= bit_of(i);
+  }
+  return drained;
+}
+
 Result<void> Placements::place(Session& session, std::uint64_t nameable) {
-  if (!on()) return {};
+  const std::uint64_t drained = drained_in(session.devices);
+  if (!on() && drained == 0) return {};
   const Tenant& tenant = *tenancies_.registry().find(session.tenant);
   const DevicesWanted wanted = config_.tenants.devices_of(tenant.name, tenant.class_name);
   DeviceView& view = session.devices;
   const std::uint64_t all = bit_of(view.size()) - 1;
-  std::uint64_t shown = wanted.all() ? all : 0;
+  std::uint64_t allowed = 0;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (wanted.may_be(view.host(i))) allowed |= bit_of(i);
+  }
+  std::uint64_t shown = allowed & ~drained;
   if (wanted.best) {
     FAIRGV_TRY(chosen, choose(tenant, wanted, nameable, session));
     shown = chosen.value();
   }
-  for (std::size_t i = 0; !wanted.best && i < view.size(); ++i) {
-    if (wanted.may_be(view.host(i))) shown |= bit_of(i);
-  }
   // Where the program can name none at all, the reason is another one, and its front end has it.
   if ((nameable & all) == 0) shown = all;
+  const std::uint64_t lost = allowed & nameable & drained;
+  if (lost != 0 && (shown & nameable) == 0) {
+    return all_drained(tenant.name, host_set_of(view, lost));
+  }
   if ((shown & nameable) == 0 && !wanted.all()) {
     return Error{fmt::format(
         "tenant '{}' may use device {} (devices in the configuration), which its program does not see",
@@ -165,7 +195,7 @@ Result<void> Placements::place(Session& session, std::uint64_t nameable) {
     for (std::size_t i = 0; i < view.size(); ++i)
       told->devices[i].hidden.store(view.hides(i) ? 1 : 0, std::memory_order_relaxed);
   }
-  note(session);
+  if (on()) note(session);
   return {};
 }
 
@@ -279,15 +309,30 @@ void Placements::expire(Time now) {
 
 // ---- looking
 
+std::optional<std::uint64_t> Placements::worth(const Tenant& tenant, std::uint32_t device) {
+  if (!on()) return 0;
+  const std::uint32_t hardware = table_.hardware[device];
+  if (choice().refusal(hardware, tenant.id, profile_of(tenant))) return std::nullopt;
+  return choice().weight(hardware, tenant.id, tenant.attributes);
+}
+
 Placements::Prospect Placements::prospect(const std::string& tenant, const DevicesWanted& wanted,
                                           const sched::TenantProfile& profile) {
   Prospect prospect;
-  if (!wanted.best) return prospect;
+  std::uint64_t allowed = 0, drained = 0;
+  for (std::uint32_t device = 0; device < table_.size(); ++device) {
+    if (!wanted.may_be(device)) continue;
+    allowed |= bit_of(device);
+    if (table_.is_drained(device)) drained |= bit_of(device);
+  }
+  if (drained != 0 && drained == allowed) prospect.refusal = all_drained(tenant, drained);
+  if (!wanted.best || prospect.refusal) return prospect;
   std::map<std::string, std::vector<std::uint32_t>> platforms;
   for (std::uint32_t device = 0; device < table_.size(); ++device) {
     std::vector<std::uint32_t>& list = platforms[table_.devices[device].platform];
     const std::uint32_t hardware = table_.hardware[device];
-    if (wanted.may_be(device) && std::find(list.begin(), list.end(), hardware) == list.end())
+    if (wanted.may_be(device) && !table_.is_drained(device) &&
+        std::find(list.begin(), list.end(), hardware) == list.end())
       list.push_back(hardware);
   }
   TenantId id{};

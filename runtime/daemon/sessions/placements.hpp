@@ -65,6 +65,10 @@ class Placements {
 
   // -- looking
 
+  /// The value of the device for one more session of the tenant, beside other devices; none: it cannot take
+  /// it. 0 where no devices are chosen.
+  std::optional<std::uint64_t> worth(const Tenant& tenant, std::uint32_t device);
+
   struct Prospect {
     /// Of each platform the device that would be chosen, and why not the others. Empty where nothing is
     /// chosen or no device is known.
@@ -103,6 +107,7 @@ class Placements {
     std::vector<sched::DeviceRefusal> refused{};
   };
 
+  std::uint64_t drained_in(const DeviceView& view) const;
   bool on() const { return config_.tenants.choose_devices(); }
   sched::DeviceChoice& choice();
   sched::DeviceProfile profile_of(std::uint32_t device) const;

@@ -34,12 +34,20 @@
 
 namespace fairgv::daemon {
 
+/// How a session is parked.
+struct Parking {
+  control::Pause by{};
+  std::optional<std::uint32_t> drained{};  // for this device of the host's; none: a person wants it parked
+  bool to_file = false;                    // its image goes to a file
+  bool wakes = false;                      // it goes on when its program needs its device
+};
+
 /// A session while it is parked: no worker serves it, and it holds no device memory.
 struct ParkedSession {
   UniqueFd image{};  // what its worker has written down
   std::uint64_t bytes = 0;
   std::vector<std::uint64_t> holdings{};  // device memory that it held, by its worker's devices
-  control::Pause by{};
+  Parking how{};
 };
 
 struct Session {
@@ -60,6 +68,7 @@ struct Session {
   DeviceView devices{};  // devices that its worker sees, once the worker is ready, and those that are hidden
   DeviceMap moved{};     // where its program's devices lie
   bool moving = false;   // another worker is to serve it soon; see Moves
+  std::vector<Evacuation> evacuated{};
   std::optional<ParkedSession> parked{};
   /// Why others than its devices were not chosen, a line for each; see Placements.
   std::vector<std::string> passed_over{};

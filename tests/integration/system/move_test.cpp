@@ -1,106 +1,17 @@
 // `fairgv migrate` and `park`: programs that go on while their session moves from one worker, and one device,
 // to another, over two devices of PoCL that are set apart as if each had hardware of its own.
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <utility>
-#include <vector>
 
-#include "tests/integration/system/fixture.hpp"
+#include "tests/integration/system/moves/moving.hpp"
 
 namespace fairgv::integration {
 namespace {
 
-constexpr std::uint64_t kBallast = 8 * kMiB;
-
-/// The processes that this one has started and that live.
-std::set<pid_t> children_of(pid_t parent) {
-  std::set<pid_t> children;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const pid_t pid = std::atoi(entry.path().filename().c_str());
-    if (pid <= 0) continue;
-    std::ifstream file(entry.path() / "stat");
-    std::string line;
-    std::getline(file, line);
-    const auto after_name = line.rfind(')');
-    if (after_name == std::string::npos || line.size() < after_name + 4) continue;
-    if (std::atoi(line.c_str() + after_name + 4) == parent && alive(pid)) children.insert(pid);
-  }
-  return children;
-}
-
-struct Migration : System {
-  void SetUp() override { start(""); }
-
-  /// `rules`: lines of [device.1], and tables of the configuration.
-  void start(const std::string& rules) {
-    tenancy.reset();
-    auto started = harness::Tenancy::start({}, {{"POCL_DEVICES", "pthread pthread"}},
-                                           "memory = \"2GiB\"\n[device.1]\nsame_as = 1\n" + rules);
-    ASSERT_TRUE(started) << started.error().message;
-    tenancy.emplace(std::move(started).value());
-  }
-
-  std::string stop_file() {
-    return std::filesystem::path(tenancy->socket()).replace_filename("stop").string();
-  }
-  /// A program that finds any result that is lost or made twice.
-  harness::Child start_wanderer(const std::string& name) {
-    auto child = harness::Child::start(tenancy->tenant(
-        name, 1, {harness::beside("opencl_wanderer"), std::to_string(kBallast / kMiB), stop_file()}));
-    EXPECT_TRUE(child);
-    return std::move(child).value();
-  }
-  /// Ends the program, which finds its results right.
-  void expect_right(harness::Child child) {
-    std::ofstream(stop_file()) << "";
-    const auto finished = harness::finish(std::move(child));
-    EXPECT_EQ(finished.status, 0) << joined(finished);
-    EXPECT_EQ(finished.lines.empty() ? "" : finished.lines.back(), "right") << joined(finished);
-  }
-
-  nlohmann::json session(const std::string& name) { return tenant(name)["sessions"][0]; }
-  std::string number(const std::string& name) { return std::to_string(session(name)["session"].get<int>()); }
-  std::uint64_t memory(const std::string& name, std::size_t device) {
-    return session(name)["memory_used"][device].get<std::uint64_t>();
-  }
-  nlohmann::json migrate(std::vector<std::string> what) {
-    what.insert(what.begin(), {"migrate"});
-    what.push_back("--json");
-    const auto finished = fairgv(what);
-    EXPECT_EQ(finished.status, 0) << joined(finished);
-    std::string text;
-    for (const std::string& line : finished.lines) text += line;
-    return nlohmann::json::parse(text, nullptr, false);
-  }
-  /// The line with which it fails.
-  std::string failure(std::vector<std::string> what) {
-    std::vector<std::string> command{
-        "/bin/sh", "-c",       "exec \"$@\" 2>&1", "sh", harness::beside("fairgv"),
-        "migrate", "--socket", tenancy->socket()};
-    command.insert(command.end(), what.begin(), what.end());
-    const auto finished = harness::run({std::move(command), {}});
-    EXPECT_TRUE(finished);
-    EXPECT_EQ(finished->status, 1) << joined(finished.value());
-    EXPECT_EQ(finished->lines.size(), 1U) << joined(finished.value());
-    return joined(finished.value());
-  }
-  pid_t daemon() { return ps()["daemon"]["pid"].get<pid_t>(); }
-  pid_t worker(const std::string& name) { return session(name)["worker_pid"].get<pid_t>(); }
-  /// The second worker of a session that moves, as soon as there is one.
-  pid_t next_worker(pid_t daemon_pid, pid_t first) {
-    pid_t next = 0;
-    EXPECT_TRUE(eventually([&] {
-      for (const pid_t child : children_of(daemon_pid)) {
-        if (child != first) next = child;
-      }
-      return next != 0;
-    }));
-    return next;
-  }
-};
+struct Migration : Moving {};
 
 TEST_F(Migration, AProgramGoesOnWhileItIsMovedAgainAndAgain) {
   auto alice = start_wanderer("alice");

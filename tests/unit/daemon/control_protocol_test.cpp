@@ -69,6 +69,42 @@ TEST(ControlProtocol, TheTenantsInFrontArriveAsTheyWereSent) {
   EXPECT_EQ(parse_front_answer(failure_text("no policy")).error().message, "no policy");
 }
 
+TEST(ControlProtocol, RequestsThatMoveSessionsArriveAsTheyWereSent) {
+  ControlRequest request;
+  for (const auto command : {Command::drain, Command::undrain}) {
+    request.command = command;
+    request.device = 3;
+    const auto drain = parse_control_request(to_text(request));
+    ASSERT_TRUE(drain) << drain.error().message;
+    EXPECT_EQ(drain->command, command);
+    EXPECT_EQ(drain->device, 3u);
+  }
+  request = {};
+  request.command = Command::park;
+  request.session = 7;
+  EXPECT_FALSE(parse_control_request(to_text(request))->to_file);
+  request.to_file = request.wake = true;
+  const auto park = parse_control_request(to_text(request));
+  ASSERT_TRUE(park) << park.error().message;
+  EXPECT_TRUE(park->to_file && park->wake);
+  request.facts.emplace().holdings = {1, 2};
+  for (const auto command :
+       {Command::checkpoint, Command::checkpoint_copied, Command::restore, Command::restore_filled}) {
+    request.command = command;
+    const auto asked = parse_control_request(to_text(request));
+    ASSERT_TRUE(asked) << asked.error().message;
+    EXPECT_EQ(asked->command, command);
+    EXPECT_EQ(asked->session, 7u);
+    EXPECT_EQ(asked->facts.has_value(), command == Command::restore);
+  }
+  for (const char* text : {R"({"command":"drain"})", R"({"command":"drain","device":64})",
+                           R"({"command":"restore","session":7})", R"({"command":"checkpoint"})",
+                           R"({"command":"restore","session":7,"facts":{}})",
+                           R"({"command":"restore","session":7,"facts":{"place":[1]}})",
+                           R"({"command":"park","session":7,"wake":1})"})
+    EXPECT_FALSE(parse_control_request(text)) << text;
+}
+
 TEST(ControlProtocol, RequestsForASessionOrATenantArriveAsTheyWereSent) {
   for (const auto command : {Command::kill, Command::pause, Command::resume}) {
     ControlRequest request;

@@ -45,7 +45,9 @@ struct InterventionsTest : SessionTableTest {
     const auto done = interventions.carry_out(request, {by, administrator});
     return done ? "" : done.error().message;
   }
-  bool suspended(std::uint32_t session) { return table.is_suspended(*table.all().at(SessionId{session})); }
+  bool suspended(std::uint32_t session) {
+    return is_suspended(*table.all().at(SessionId{session}), house.tenancies.registry());
+  }
   std::optional<control::Pause> pause_of(const std::string& tenant) {
     for (const auto& each : house.report().tenants) {
       if (each.tenant == tenant) return each.paused;

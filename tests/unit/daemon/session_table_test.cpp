@@ -94,15 +94,15 @@ TEST_F(SessionTableTest, ASessionThatStartsAfterKillsIsSuspendedForAWhile) {
   start({kReady});
   run_until([&] { return table.settled() && !table.empty(); });
   const Session& session = *table.all().begin()->second;
-  EXPECT_TRUE(table.is_suspended(session));
+  EXPECT_TRUE(is_suspended(session, house.tenancies.registry()));
   EXPECT_EQ(log.count("session 3 of tenant bob may run in"), 1u);
   ASSERT_TRUE(session.held_back_until);
   ASSERT_TRUE(table.deadline());
   EXPECT_LE(*table.deadline(), *session.held_back_until) << "somebody wakes it";
   table.expire(*session.held_back_until - std::chrono::milliseconds(1));
-  EXPECT_TRUE(table.is_suspended(session));
+  EXPECT_TRUE(is_suspended(session, house.tenancies.registry()));
   table.expire(*session.held_back_until);
-  EXPECT_FALSE(table.is_suspended(session));
+  EXPECT_FALSE(is_suspended(session, house.tenancies.registry()));
 }
 
 TEST_F(SessionTableTest, KillsDoNotSuspendASessionThatAlreadyRuns) {
@@ -113,7 +113,7 @@ TEST_F(SessionTableTest, KillsDoNotSuspendASessionThatAlreadyRuns) {
     start({kReady, "{}"});
     run_until([&] { return table.all().size() == 1; });
   }
-  EXPECT_FALSE(table.is_suspended(*table.all().begin()->second));
+  EXPECT_FALSE(is_suspended(*table.all().begin()->second, house.tenancies.registry()));
 }
 
 TEST_F(SessionTableTest, AWorkerThatCannotBeCagedIsRefusedInOneLine) {

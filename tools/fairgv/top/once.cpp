@@ -54,6 +54,7 @@ json to_json(const View& view) {
                        {"memory", device.memory},
                        {"memory_used", device.memory_used},
                        {"holder", or_null(device.holder)},
+                       {"drained", device.drained},
                        {"tenants", std::move(tenants)}});
   }
   return {{"daemon",

@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kMostObjects = 1 << 22;  // that a worker's table holds
 constexpr std::int64_t kMostCommands = 1 << 24;
 constexpr std::uint64_t kLeastSharedMemory = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMostParkedMemory = std::uint64_t{1} << 50;
 constexpr double kShortestPatience = 0.1;  // seconds
 constexpr double kLongestPatience = 86'400;
 constexpr std::size_t kMostReadable = 64;
@@ -40,6 +41,15 @@ ConfigOptions<Config> session_options() {
         "way "
         "and to be written down: after that it stays where it is."},
        within(&Config::session, time_field<std::chrono::seconds>(&SessionRule::move_patience))},
+      {{"parked_memory", BytesType{0, kMostParkedMemory}, "", Applies::at_once,
+        "a quarter of the machine's memory",
+        "The most of the host's memory that the images of all parked sessions may take; images beyond it go "
+        "to files (`fairgv park`)."},
+       in(&SessionRule::parked_memory)},
+      {{"parked_folder", TextType{"an absolute path", is_folder_name}, "", Applies::at_once,
+        "`/var/lib/fairgv/parked` of root's daemon, else `~/.local/state/fairgv/parked`",
+        "Where images of parked sessions lie in files without names; made if it is missing."},
+       in(&SessionRule::parked_folder)},
   };
 }
 

@@ -69,7 +69,8 @@ struct MoveTest : SessionTableTest {
   /// Begins a move of the session, and runs until it is over; returns why it failed.
   std::string move(std::optional<std::uint32_t> to = {}) {
     outcome.reset();
-    const auto begun = table.move(session().id, to, [this](const MoveOutcome& result) { outcome = result; });
+    const auto begun =
+        table.moves().begin(session(), to, [this](const MoveOutcome& result) { outcome = result; });
     if (!begun) return begun.error().message;
     run_until([&] { return outcome.has_value(); });
     return outcome->failure ? outcome->failure->message : "";

@@ -14,19 +14,25 @@ using HeldBytes = std::vector<std::uint64_t>;
 
 constexpr control::Pause kParker{0, true};
 
-struct Parking : MoveTest {
-  /// Parks the session, or without a user lets it go on; returns why it failed.
-  std::string park(const std::optional<control::Pause>& by = kParker) {
+struct Parks : MoveTest {
+  /// Parks the session, or lets it go on; returns why it failed.
+  std::string park(const Parking& how = {.by = kParker}) {
+    return wait_for(table.moves().park(session(), how, done()));
+  }
+  std::string unpark() { return wait_for(table.moves().unpark(session(), done())); }
+
+  Moves::Done done() {
     outcome.reset();
-    const auto begun = table.park(session().id, by, [this](const MoveOutcome& result) { outcome = result; });
+    return [this](const MoveOutcome& result) { outcome = result; };
+  }
+  std::string wait_for(const Result<void>& begun) {
     if (!begun) return begun.error().message;
     run_until([&] { return outcome.has_value(); });
     return outcome->failure ? outcome->failure->message : "";
   }
-  std::string unpark() { return park(std::nullopt); }
 };
 
-TEST_F(Parking, ASessionHasNeitherWorkerNorMemoryUntilItGoesOn) {
+TEST_F(Parks, ASessionHasNeitherWorkerNorMemoryUntilItGoesOn) {
   start_two(take_memory(300) + honest_old(), say(ready()) + honest_new());
   run_until([&] { return granted() == HeldBytes({300, 0}); });
   EXPECT_EQ(park(), "");
@@ -47,14 +53,14 @@ TEST_F(Parking, ASessionHasNeitherWorkerNorMemoryUntilItGoesOn) {
   EXPECT_EQ(house.report().tenants.at(0).use.at(0).entitled_share, 1);
 }
 
-TEST_F(Parking, AWorkerThatRefusesServesOn) {
+TEST_F(Parks, AWorkerThatRefusesServesOn) {
   start_two(hear() + say(to_text(session::CannotMove{"a pipe has contents"})) + note(1) + rest(), "");
   EXPECT_EQ(park(), "session 1 is not parked: a pipe has contents");
   run_until([&] { return has_come_to(1); });
   EXPECT_EQ(session().worker.pid(), old_worker);
 }
 
-TEST_F(Parking, ASessionWhoseMemoryIsGoneStaysParked) {
+TEST_F(Parks, ASessionWhoseMemoryIsGoneStaysParked) {
   start_two(take_memory(700) + honest_old(), say(ready()) + honest_new());
   run_until([&] { return granted() == HeldBytes({700, 0}); });
   ASSERT_EQ(park(), "");
@@ -73,7 +79,7 @@ TEST_F(Parking, ASessionWhoseMemoryIsGoneStaysParked) {
   EXPECT_EQ(granted(), HeldBytes({700, 0}));
 }
 
-TEST_F(Parking, ANewWorkerThatDiesLeavesTheSessionParked) {
+TEST_F(Parks, ANewWorkerThatDiesLeavesTheSessionParked) {
   start_two(honest_old(), say(ready()) + hear() + "exit 3\n");
   ASSERT_EQ(park(), "");
   EXPECT_EQ(unpark(), "session 1 stays parked: its new worker ended with status 3 (see the daemon's log)");
@@ -81,7 +87,7 @@ TEST_F(Parking, ANewWorkerThatDiesLeavesTheSessionParked) {
   EXPECT_EQ(counts().crashes, 0U);
 }
 
-TEST_F(Parking, AProgramThatEndsWhileItIsParkedLeavesNothing) {
+TEST_F(Parks, AProgramThatEndsWhileItIsParkedLeavesNothing) {
   start_two(honest_old(), "");
   ASSERT_EQ(park(), "");
   client.close();
@@ -89,23 +95,23 @@ TEST_F(Parking, AProgramThatEndsWhileItIsParkedLeavesNothing) {
   EXPECT_EQ(counts().crashes, 0U);
 }
 
-TEST_F(Parking, AProgramThatEndsWhileItIsResumedLeavesNothing) {
+TEST_F(Parks, AProgramThatEndsWhileItIsResumedLeavesNothing) {
   start_two(honest_old(), say(ready()) + hear() + rest());
   ASSERT_EQ(park(), "");
-  ASSERT_TRUE(table.park(session().id, {}, [this](const MoveOutcome& result) { outcome = result; }));
+  ASSERT_TRUE(table.moves().unpark(session(), done()));
   client.close();
   run_until([&] { return table.empty(); });
   EXPECT_EQ(outcome->failure->message, "session 1 stays parked: it has ended");
 }
 
-TEST_F(Parking, AKilledSessionIsNotWaitedFor) {
+TEST_F(Parks, AKilledSessionIsNotWaitedFor) {
   start_two(honest_old(), "");
   ASSERT_EQ(park(), "");
   table.end(session().id, "ended by user 0");
   run_until([&] { return table.empty(); });
 }
 
-TEST_F(Parking, TheNextDaemonHasTheImage) {
+TEST_F(Parks, TheNextDaemonHasTheImage) {
   start_two(take_memory(300) + honest_old(), "");
   run_until([&] { return granted() == HeldBytes({300, 0}); });
   ASSERT_EQ(park(), "");

@@ -157,7 +157,7 @@ TEST_F(MoveTest, TheOldWorkersDeathEndsTheSessionAndTheMove) {
 
 TEST_F(MoveTest, TheProgramsEndEndsBothWorkers) {
   start_two(honest_old(), say(ready()) + hear() + rest());
-  ASSERT_TRUE(table.move(session().id, {}, [this](const MoveOutcome& result) { outcome = result; }));
+  ASSERT_TRUE(table.moves().begin(session(), {}, [this](const MoveOutcome& result) { outcome = result; }));
   run_until([&] { return session().moving; });
   client.close();
   run_until([&] { return table.empty(); });
@@ -212,10 +212,10 @@ TEST_F(MoveTest, AnAnswerThatNobodyAskedForEndsTheSession) {
 
 TEST_F(MoveTest, ASessionIsMovedOnceAtATime) {
   start_two(honest_old(), say(ready()) + honest_new());
-  ASSERT_TRUE(table.move(session().id, {}, [this](const MoveOutcome& result) { outcome = result; }));
+  ASSERT_TRUE(table.moves().begin(session(), {}, [this](const MoveOutcome& result) { outcome = result; }));
   EXPECT_TRUE(house.report().tenants.at(0).sessions.at(0).moving);
   EXPECT_FALSE(table.settled());
-  const auto again = table.move(session().id, {}, [](const MoveOutcome&) {});
+  const auto again = table.moves().begin(session(), {}, [](const MoveOutcome&) {});
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().message, "session 1 is moving already");
   run_until([&] { return outcome.has_value(); });
@@ -224,14 +224,14 @@ TEST_F(MoveTest, ASessionIsMovedOnceAtATime) {
 
 TEST_F(MoveTest, ADaemonThatRestartsEndsMovesAndBeginsNone) {
   start_two(honest_old(), say(ready()) + hear() + rest());
-  ASSERT_TRUE(table.move(session().id, {}, [this](const MoveOutcome& result) { outcome = result; }));
+  ASSERT_TRUE(table.moves().begin(session(), {}, [this](const MoveOutcome& result) { outcome = result; }));
   table.refuse_moves("the daemon restarts");
   ASSERT_TRUE(outcome.has_value());
   EXPECT_EQ(outcome->failure->message, "session 1 does not move: the daemon restarts");
   settle();
   EXPECT_EQ(move(), "session 1 cannot move now: the daemon restarts");
   table.refuse_moves("");
-  const auto begun = table.move(session().id, {}, [](const MoveOutcome&) {});
+  const auto begun = table.moves().begin(session(), {}, [](const MoveOutcome&) {});
   EXPECT_TRUE(begun);
 }
 
@@ -239,7 +239,7 @@ TEST_F(MoveTest, APausedSessionMovesAndStaysPaused) {
   start_two(honest_old(), say(ready()) + honest_new());
   table.set_pause(session().id, control::Pause{0, true});
   EXPECT_EQ(move(), "");
-  EXPECT_TRUE(table.is_suspended(session()));
+  EXPECT_TRUE(is_suspended(session(), house.tenancies.registry()));
 }
 
 TEST_F(MoveTest, TheNextDaemonKnowsWhereTheDevicesOfASessionLie) {

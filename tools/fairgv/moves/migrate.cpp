@@ -1,20 +1,16 @@
 // fairgv migrate and park: a session, or all sessions of a tenant, gets another worker, perhaps on another
 // device, or none until it is resumed.
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
-#include "runtime/base/memory_size.hpp"
-#include "runtime/control/moves.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/turn.hpp"
 #include "tools/fairgv/changes.hpp"
 #include "tools/fairgv/command.hpp"
-#include "tools/fairgv/control.hpp"
+#include "tools/fairgv/moves/moved_sessions.hpp"
 
 namespace fairgv::tools {
 namespace {
@@ -25,6 +21,8 @@ struct MigrateOptions {
   std::string target;
   std::string tenant;
   std::optional<std::uint32_t> device;
+  bool to_file = false;
+  bool wake = false;
   bool json = false;
   std::string socket;
 };
@@ -42,40 +40,16 @@ Result<control::ControlRequest> request_for(const char* name, const MigrateOptio
     return session::tenant_name_error(options.tenant, "--tenant");
   }
   request.device = options.device;
+  request.to_file = options.to_file;
+  request.wake = options.wake;
   return request;
-}
-
-std::string move_line(const control::MovedSession& move) {
-  const std::string image = readable_bytes(move.bytes);
-  if (move.to.empty()) return fmt::format("session {}: parked, image {}", move.session, image);
-  const std::string from = fmt::format("{}", fmt::join(move.from, ","));
-  const std::string to = fmt::format("{}", fmt::join(move.to, ","));
-  return fmt::format("session {}: {}, image {}, held for {:.1f} ms", move.session,
-                     from == to ? fmt::format("a new worker on device {}", to)
-                                : fmt::format("moved from device {} to {}", from, to),
-                     image, move.held_ms);
 }
 
 int carry_out(const char* name, Command command, const MigrateOptions& options) {
   auto request = request_for(name, options);
   if (!request) return fail(name, request.error().message, kMisused);
   request->command = command;
-  auto control = Control::connect(options.socket);
-  if (!control) return fail(name, control.error().message);
-  const auto answer = control->ask(request.value());
-  if (!answer) return fail(name, answer.error().message);
-  const auto report = control::parse_move_report(answer.value());
-  if (!report) return fail(name, report.error().message);
-  if (options.json) fmt::print("{}\n", nlohmann::json::parse(answer.value()).dump(2));
-  int status = 0;
-  for (const control::MovedSession& move : report->moves) {
-    if (!move.error.empty()) {
-      status = fail(name, move.error);
-    } else if (!options.json) {
-      fmt::print("{}\n", move_line(move));
-    }
-  }
-  return status;
+  return ask_and_print_moves(name, request.value(), options.socket, options.json);
 }
 
 CLI::App* add_command(CLI::App& app, const char* name, const char* help, MigrateOptions& options) {
@@ -111,6 +85,8 @@ void add_park(CLI::App& app, Action& action) {
                   "Take a session, or all of a tenant, off its devices until fairgv resume: fairgv park "
                   "SESSION|TENANT",
                   options);
+  added->add_flag("--to-file", options.to_file, "Keep what the session holds in a file, not in memory");
+  added->add_flag("--wake", options.wake, "Let it go on by itself as soon as its program needs its device");
   added->callback([&action] { action = [] { return carry_out("park", Command::park, options); }; });
 }
 
