@@ -25,14 +25,15 @@ bool says_something(const std::optional<Pace>& pace) {
 
 }  // namespace
 
-Planner::Planner(const Launch& launch, const PlannerSettings& settings)
+Planner::Planner(const Launch& launch, const PlannerSettings& settings, std::uint64_t done)
     : grid_(launch.groups()),
       unit_{1, grid_[0], grid_[0] * grid_[1]},
       total_(unit_[2] * grid_[2]),
       floor_(std::max<std::uint64_t>(settings.floor, 1)),
       longest_(settings.longest),
       static_grid_(settings.static_grid),
-      left_(total_) {}
+      position_{done % grid_[0], done / unit_[1] % grid_[1], done / unit_[2]},
+      left_(total_ - done) {}
 
 SubLaunch Planner::next(const std::optional<Pace>& pace, const Slice& slice) {
   const bool whole = left_ == total_ && stays_whole(pace, slice);

@@ -70,8 +70,10 @@ struct SubLaunch {
 
 class Planner {
  public:
-  // Precondition: launch.is_valid().
-  explicit Planner(const Launch& launch, const PlannerSettings& settings = {});
+  // `done`: so many of the first work-groups, in the order above, have been handed out by another planner,
+  // which may have cut as it liked: a row that it has begun is finished first, however short. Precondition:
+  // launch.is_valid(), and fewer than all are done.
+  explicit Planner(const Launch& launch, const PlannerSettings& settings = {}, std::uint64_t done = 0);
 
   // The next part to run. Without a pace the kernel's speed is unknown. Precondition: not done().
   SubLaunch next(const std::optional<Pace>& pace, const Slice& slice);
@@ -80,6 +82,7 @@ class Planner {
   bool done() const { return left_ == 0; }
 
   std::uint64_t blocks_left() const { return left_; }
+  std::uint64_t blocks_done() const { return total_ - left_; }
 
  private:
   std::uint64_t blocks_that_fit(const std::optional<Pace>& pace, const Slice& slice) const;
@@ -96,7 +99,7 @@ class Planner {
   const Duration longest_;
   const std::optional<std::uint64_t> static_grid_;
 
-  Extent position_{0, 0, 0};  // the first group that has not been handed out
+  Extent position_;  // the first group that has not been handed out
   std::uint64_t left_;
 };
 

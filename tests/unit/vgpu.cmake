@@ -44,6 +44,7 @@ fairgv_discover_tests(vgpu_test WHOLE PROPERTIES TIMEOUT 120)
 # On the machine's real OpenCL driver: the worker in this process, and as the process that fairgvd starts.
 add_executable(vgpu_driver_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl/code_gate_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/begun_launch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/copies_ahead_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/hostile_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/move_test.cpp

@@ -80,7 +80,10 @@ void Executor::Loop::hand_over() {
       return static_cast<const DeviceCommand&>(*wait).issue_error != 0;
     });
     // The driver cannot be told to wait for a command that it has not got, whatever it does about failures.
-    command->issue_error = refused == waits.end() ? command->issue() : wait_refused(*command, **refused);
+    const bool must_not = command->begun > 0 && !command->cut;  // its parts could not be gone on with
+    command->issue_error = must_not                 ? kOutOfResources
+                           : refused == waits.end() ? command->issue()
+                                                    : wait_refused(*command, **refused);
     if (command->issue_error != 0) {
       refuse(*command);
     } else if (command->observed) {

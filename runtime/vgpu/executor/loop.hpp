@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -86,6 +87,8 @@ class Executor::Loop {
   void restore_next(const RestoredCommand* command) { restored_ = command; }
   /// Whether it makes a command again: whatever else it does was done before.
   bool restores() const { return restored_ != nullptr; }
+  /// After a call that has made again a launch that had begun in parts: sees to it that it can go on.
+  Result<void> prepare_begun(const std::function<void()>& finish_builds);
   /// Of a call that has made several commands, the one that it makes again; 0: it has made one.
   std::uint32_t restored_part() const { return restored_ != nullptr ? restored_->part : 0; }
   /// Whether calls are handled that another worker has handled before.

@@ -86,6 +86,14 @@ Result<void> Executor::Loop::add_again(const NodePtr& node, bool named_waits) {
     // Ended already only if it could not be handed to any driver.
     if (!restored_nodes_[place]->ended()) executor_.waits_.push_back(restored_nodes_[place]);
   }
+  if (command.begun > 0) {
+    auto* const launch = dynamic_cast<DeviceCommand*>(node.get());
+    const auto all = slicing::volume(command.groups);
+    if (launch == nullptr || launch->sliceable() == nullptr ||
+        launch->sliceable()->grid().groups() != command.groups || !all || command.begun >= *all)
+      return give_up("a launch that has begun in parts cannot be cut there as it was here");
+    launch->begun = command.begun;
+  }
   if (command.error != 0) node->fail(command.error);
   if (command.failed_wait != 0) node->fail_by_wait(command.failed_wait);
   if (command.event && !executor_.events_.attach(command.event, node))
@@ -95,6 +103,14 @@ Result<void> Executor::Loop::add_again(const NodePtr& node, bool named_waits) {
   restored_nodes_.push_back(node);
   executor_.add_to_graph(node, named_waits, 0);
   return {};
+}
+
+Result<void> Executor::Loop::prepare_begun(const std::function<void()>& finish_builds) {
+  SliceableLaunch& launch = *static_cast<DeviceCommand&>(*restored_nodes_.back()).sliceable();
+  if (launch.readiness() == SliceableLaunch::Readiness::unprepared) launch.prepare();
+  finish_builds();
+  if (launch.readiness() == SliceableLaunch::Readiness::ready) return {};
+  return Error{"a launch that has begun in parts cannot go on there, which cannot run its parts"};
 }
 
 void Executor::Loop::end_restoring() {

@@ -10,6 +10,7 @@
 #include "runtime/vgpu/graph/command_graph.hpp"
 #include "runtime/vgpu/graph/event_table.hpp"
 #include "runtime/wire/calls/notices.hpp"
+#include "slicing/launch.hpp"
 
 namespace fairgv::vgpu {
 
@@ -34,6 +35,9 @@ struct RestoredCommand {
   std::int32_t error = 0;
   std::int32_t failed_wait = 0;
   std::vector<std::uint32_t> waits{};  // places
+  /// A launch of so many work-groups, of which the first have been run in parts; 0: none.
+  std::uint64_t begun = 0;
+  slicing::Extent groups{};
 };
 
 }  // namespace fairgv::vgpu

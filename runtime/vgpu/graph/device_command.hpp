@@ -121,6 +121,9 @@ class DeviceCommand : public Node {
   // The executor's (and its lock's).
   /// It runs in parts.
   bool cut = false;
+  /// Of its first work-groups, so many have been run in parts, by this worker or another: it must not run
+  /// whole.
+  std::uint64_t begun = 0;
   /// When it was handed to the driver.
   std::chrono::steady_clock::time_point issued_at{};
   /// Why it was not handed to the driver before: the last reason, if any.

@@ -33,7 +33,7 @@ Next DeviceIssuer::next() {
   slicer_.forget_to_prepare();  // it may be among those that go now
   compile_next_ = false;
   if (compiling_) return std::nullopt;
-  if (rests_ && compiled_ == nullptr && !slicer_.is_under_way()) return std::nullopt;
+  if (rests_ && compiled_ == nullptr) return std::nullopt;
   // A command may have been doomed by an error since it became ready; the graph ends it.
   while (!ready_.empty() && !ready_.front()->ready()) {
     shared_.dropped.push_back(std::move(ready_.front()));
@@ -54,7 +54,8 @@ Next DeviceIssuer::next() {
 }
 
 Next DeviceIssuer::offer(DeviceCommand& first, bool in_parts) {
-  if (first.compiles_late(in_parts)) {
+  const bool may_run = in_parts || first.begun == 0;
+  if (may_run && first.compiles_late(in_parts)) {
     compile_next_ = turn_.in_flight() == 0;
     compile_in_parts_ = in_parts;
     return std::nullopt;
@@ -74,7 +75,7 @@ std::shared_ptr<DeviceCommand> DeviceIssuer::begin_compiling() {
   const std::shared_ptr<DeviceCommand> command = ready_.front();
   command->cut = compile_in_parts_;
   if (command->cut) {
-    shared_.events.progressed(*command, kSubmitted);
+    if (command->begun == 0) shared_.events.progressed(*command, kSubmitted);
     slicer_.begin_part(*command, shared_.settings.now());
   } else {
     ready_.pop_front();
@@ -134,7 +135,8 @@ void DeviceIssuer::pick_part(Batch& batch, const Offer& offer, std::uint32_t cpu
     compiled_ = nullptr;
     slicer_.run_part_from(now);
   } else {
-    if (!slicer_.is_under_way(*command)) shared_.events.progressed(*command, kSubmitted);
+    const bool begins = !slicer_.is_under_way(*command) && command->begun == 0;
+    if (begins) shared_.events.progressed(*command, kSubmitted);
     slicer_.begin_part(*command, now);
   }
   command->cut = true;
@@ -171,6 +173,7 @@ bool DeviceIssuer::ended_part(DeviceCommand& command, std::int32_t status, TimeP
     tracer->part_ended(command, slicer_.oldest_part(), now);
   }
   const auto ended_with = slicer_.end_part(status, now);
+  command.begun = slicer_.blocks_begun();
   if (!ended_with) {
     shared_.in_flight.fetch_sub(1, kHint);
     turn_.completed(1, 0, now);

@@ -91,7 +91,7 @@ class DeviceIssuer {
   void compile_refused(const std::shared_ptr<DeviceCommand>& command);
   void compiled(DeviceCommand& command);
 
-  /// While it rests, only what the driver has begun with goes on: a launch in parts, a command that was
+  /// While it rests, only what is in the driver's hands goes on: a part of a launch, a command that was
   /// compiled there.
   enum class Rest { begins, ends, is_taken_over };  // the last: another worker's, before any command
   void rest(Rest rest) {
@@ -100,8 +100,7 @@ class DeviceIssuer {
   }
   /// Nothing is in the driver's hands, and no turn is under way.
   bool at_rest() const {
-    return turn_.in_flight() == 0 && !compiling_ && compiled_ == nullptr && !slicer_.is_under_way() &&
-           !turn_.is_busy();
+    return turn_.in_flight() == 0 && !compiling_ && compiled_ == nullptr && !turn_.is_busy();
   }
 
   // ---- issuing

@@ -68,15 +68,16 @@ Slicer::Way Slicer::way(DeviceCommand& first, const TurnClient& turn, Duration s
     room_ = room.value_or(Slice{slice, slice});
     return Way::part;
   }
-  if (!room) return Way::whole;
+  const bool has_begun = first.begun > 0;
+  if (!room && !has_begun) return Way::whole;
   take_floor(turn);
-  room_ = *room;
+  room_ = room.value_or(Slice{slice, slice});
   expected_ = turn.meter().history().estimate(first.kind());
   // Nearly all commands: known, and short.
   const bool by_time = room_.length > Duration(0) && !settings_.planner.static_grid;
-  if (by_time && expected_ && *expected_ <= room_.length) return Way::whole;
+  if (by_time && !has_begun && expected_ && *expected_ <= room_.length) return Way::whole;
   SliceableLaunch* const launch = first.sliceable();
-  if (launch == nullptr || stays_whole(launch->grid(), expected_, room_)) return Way::whole;
+  if (launch == nullptr || (!has_begun && stays_whole(launch->grid(), expected_, room_))) return Way::whole;
   switch (launch->readiness()) {
     case SliceableLaunch::Readiness::ready:
       return Way::part;
@@ -104,7 +105,7 @@ void Slicer::begin_part(DeviceCommand& command, TimePoint now) {
   SliceableLaunch& launch = *command.sliceable();
   if (!is_under_way(command)) {
     under_way_ = &command;
-    planner_.emplace(launch.grid(), settings_.planner);
+    planner_.emplace(launch.grid(), settings_.planner, command.begun);
     pace_.reset();
     if (expected_) pace_ = Pace{planner_->blocks_left(), *expected_};
     used_ = Duration(0);

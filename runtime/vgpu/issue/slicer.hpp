@@ -69,7 +69,9 @@ class Slicer {
   /// Why this command can never be run in parts; empty if it can.
   std::string_view why_whole(DeviceCommand& command) const;
 
-  bool is_under_way() const { return under_way_ != nullptr; }
+  /// Of the launch that is under way: the work-groups of the parts that were begun.
+  std::uint64_t blocks_begun() const { return planner_->blocks_done(); }
+
   bool is_under_way(const DeviceCommand& command) const { return under_way_ == &command; }
   /// The launch has ended, or will run whole: returns the time of its parts.
   slicing::Duration finish();

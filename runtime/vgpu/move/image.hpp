@@ -112,9 +112,11 @@ struct ImageCommand {
   wire::EventId event;
   std::int32_t error = 0;
   std::int32_t failed_wait = 0;
+  std::uint64_t begun = 0;  // of the launch's first work-groups: they have been run in parts
+  wire::Extent3 groups;     // of such a launch
   std::span<const std::uint32_t> waits;
   std::span<const std::byte> call;
-  FAIRGV_FIELDS(number, opcode, part, event, error, failed_wait, waits, call)
+  FAIRGV_FIELDS(number, opcode, part, event, error, failed_wait, begun, groups, waits, call)
 };
 
 struct ImageRelease {

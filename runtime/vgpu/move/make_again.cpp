@@ -206,10 +206,13 @@ Result<void> SessionMaker::take(const ImageCommand& command) {
                                  command.part,
                                  command.error,
                                  command.failed_wait,
-                                 {command.waits.begin(), command.waits.end()}};
+                                 {command.waits.begin(), command.waits.end()},
+                                 command.begun,
+                                 {command.groups.x, command.groups.y, command.groups.z}};
   loop_.restore_next(&restored);
   auto handled = handle(command.number, command.opcode, command.call);
   loop_.restore_next(nullptr);
+  if (handled && command.begun > 0) handled = loop_.prepare_begun([this] { objects_.finish_builds(); });
   return handled;
 }
 

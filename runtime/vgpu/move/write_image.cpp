@@ -82,8 +82,19 @@ class Story {
       if (std::exchange(told, arguments->identity) != arguments->identity)
         image_.put(ItemKind::arguments, arguments->encoded);
     }
+    std::uint64_t begun = 0;
+    wire::Extent3 groups;
+    if (node.work() == Work::device) {
+      const auto& command = static_cast<const DeviceCommand&>(node);
+      begun = command.begun;
+      if (begun > 0) {
+        const auto [x, y, z] = const_cast<DeviceCommand&>(command).sliceable()->grid().groups();
+        groups = {x, y, z};
+      }
+    }
     image_.put(ImageCommand{node.made_by.number(), node.made_by.opcode(), node.place_in_call, node.event,
-                            standing.error, standing.failed_wait, standing.waits, node.made_by.bytes()});
+                            standing.error, standing.failed_wait, begun, groups, standing.waits,
+                            node.made_by.bytes()});
   }
 
   ImageWriter& image_;

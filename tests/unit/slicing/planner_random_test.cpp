@@ -105,6 +105,29 @@ TEST_F(SlicingPlannerRandom, BoxesTileTheGridInOrderAndKeepFloorAndTime) {
   }
 }
 
+TEST_F(SlicingPlannerRandom, AnotherPlannerGoesOnWhereOneHasStopped) {
+  for (int trial = 0; trial < 20'000; ++trial) {
+    SCOPED_TRACE("trial " + std::to_string(trial));
+    const Launch launch = launch_of(1 << 20);
+    const std::uint64_t total = *volume(launch.groups());
+    if (total == 1) continue;
+    const std::uint64_t done = random_.between(1, total - 1);
+    Planner planner(launch, {.floor = std::max(random_.magnitude(4096), total / 200 + 1)}, done);
+    std::uint64_t position = done;
+    while (!planner.done()) {
+      ASSERT_EQ(planner.blocks_done(), position);
+      ASSERT_EQ(planner.blocks_left(), total - position);
+      const SubLaunch answer = planner.next(pace(), slice());
+      const auto run = run_of(answer.box, launch.groups());
+      ASSERT_TRUE(run.has_value());
+      ASSERT_EQ(run->first, position);
+      ASSERT_FALSE(answer.whole);
+      position += run->blocks;
+    }
+    ASSERT_EQ(position, total);
+  }
+}
+
 TEST_F(SlicingPlannerRandom, AYieldingFloorIsTheNumberOfWorkGroupsThatLastSoLong) {
   for (int trial = 0; trial < 20'000; ++trial) {
     SCOPED_TRACE("trial " + std::to_string(trial));

@@ -30,10 +30,11 @@ TEST_F(ExecutorTest, HostWorkEndsItsEventFromAnyThread) {
 
 TEST_F(ExecutorTest, OneThatTakesASessionOverRestsUntilItIsTold) {
   EXPECT_FALSE(executor.rests());
+  loop.begin_restoring();
   ASSERT_TRUE(loop.restore({}));
   loop.end_restoring();
   EXPECT_TRUE(executor.rests()) << "the worker before it may go on yet";
-  loop.rest(false);
+  loop.take_over();
   EXPECT_FALSE(executor.rests());
 }
 

@@ -53,8 +53,12 @@ class OpenClTest : public ::testing::Test {
 
   // ---- the worker's side
 
+  /// How the launches of the tests of a suite are cut: set before each is set up.
+  static inline SlicingSettings cut_as{};
+
   IssueSettings settings() {
     IssueSettings settings;
+    settings.slicing = cut_as;
     settings.turn.slice = std::chrono::milliseconds(6);
     settings.knock = [this](wire::DeviceIndex device) {
       session::DeviceTurn& turn = turns.devices[device];
