@@ -131,7 +131,7 @@ TEST_F(MoveTest, AWorkerMayTakeMemoryWhileACopyIsOnItsWay) {
 TEST_F(MoveTest, AWorkerThatAsksForMemoryWhileItsImageIsOnItsWayEndsItsSession) {
   using namespace std::chrono_literals;
   house.config.session.move_link = MoveLink{MoveLink::kMostBandwidth, 10'000ms};
-  start_two(hear() + say(to_text(session::ImageWritten{0})) + take_memory(1) + rest(),
+  start_two(hear() + say(to_text(session::ImageWritten{0})) + "sleep 0.2\n" + take_memory(1) + rest(),
             say(ready()) + honest_new());
   table.set_pause(session().id, control::Pause{0, true});  // nothing is copied ahead
   EXPECT_EQ(move(), "session 1 does not move: it has ended");
