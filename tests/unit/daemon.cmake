@@ -17,6 +17,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/devices_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/manual_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/config/move_link_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/report_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/config/timegraph_spec_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/control_protocol_test.cpp

@@ -13,6 +13,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/memory_account_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/memory_waits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/object_table_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/pending_call_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/queues_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/graph/waits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/journal_test.cpp

@@ -21,6 +21,7 @@
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
 #include "runtime/daemon/config/values/devices_wanted.hpp"
+#include "runtime/daemon/config/values/move_link.hpp"
 #include "runtime/session/direct/direct_mode.hpp"
 #include "runtime/session/service_unit.hpp"
 #include "runtime/session/wish/tenant_wish.hpp"
@@ -153,6 +154,7 @@ struct SessionRule {
   bool driver_messages = true;                      // the program gets what its driver says
   /// How long the worker of a session that moves may take to come to rest and write its image.
   std::chrono::nanoseconds move_patience = std::chrono::seconds(60);
+  std::optional<MoveLink> move_link{};  // between the workers of a session that moves; none: there is none
   /// Bytes of memory for the images of parked sessions together; none: a part of the machine's.
   std::optional<std::uint64_t> parked_memory{};
   std::string parked_folder{};  // for images in files; empty: the system's place

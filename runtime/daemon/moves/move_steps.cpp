@@ -28,6 +28,7 @@ std::string MoveSteps::too_late() const {
     case Step::copying:
     case Step::preparing:
     case Step::making:
+    case Step::sending:
       break;
   }
   return fmt::format("its new worker has not made the session again within {:g} s",

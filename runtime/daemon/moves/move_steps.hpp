@@ -10,7 +10,8 @@
 // The old worker serves the session until `writing`; from there on the program waits. So what the session has
 // is copied and made while it runs, contents again and again as long as less is left each time; what is
 // written between is copied at last (pre-copy, as virtual machines are moved). A worker that takes too long
-// to copy ahead, because its tenant has no turn, is told to write what there is.
+// to copy ahead, because its tenant has no turn, is told to write what there is. Over a link that is
+// simulated, each image is `sending` for a time before the new worker is told to make it.
 //
 // Pure logic; time is an argument.
 #pragma once
@@ -30,7 +31,7 @@ class MoveSteps {
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::nanoseconds;
 
-  enum class Step { opening, copying, preparing, writing, making };
+  enum class Step { opening, copying, preparing, writing, making, sending };
   /// The old worker: it serves, was told to write and has not answered, or rests and goes on when it is told.
   enum class Old { serves, writes, rests };
   /// Copies ahead, at most; and the contents that one more is for, at least: they take milliseconds.
@@ -61,6 +62,15 @@ class MoveSteps {
 
   /// At the deadline: a step that may be left out has taken too long, and the image is due.
   bool goes_on_without() const { return step_ == Step::copying; }
+
+  /// The image, a copy ahead or not, arrives then.
+  void begin_sending(bool ahead, Time arrival) {
+    step_ = Step::sending;
+    ahead_ = ahead;
+    until_ = arrival;
+  }
+  /// Whether the image that is sending is a copy ahead.
+  bool sends_ahead() const { return step_ == Step::sending && ahead_; }
 
   /// The old worker is told to copy ahead, by an order of this number, and the new one to make that; any
   /// number of times. Then the old one is told to write, and the new one to make again.
@@ -95,6 +105,7 @@ class MoveSteps {
   Old old_ = Old::serves;
   Time until_;
   Time held_since_;
+  bool ahead_ = false;       // what was sent last
   int copies_ = 0;           // ahead
   std::uint64_t order_ = 0;  // of the latest
   std::uint64_t left_ = 0;   // of contents, after the latest

@@ -92,8 +92,11 @@ bool Moves::hear(Session& session, const session::WorkerMessage& message) {
 
 bool Moves::rests(const Session& session) const {
   const auto found = under_way_.find(session.id);
-  return found != under_way_.end() &&
-         (found->second.wait || found->second.steps.step() == MoveSteps::Step::making);
+  if (found == under_way_.end()) return false;
+  using Step = MoveSteps::Step;
+  const MoveSteps& steps = found->second.steps;
+  return found->second.wait || steps.step() == Step::making ||
+         (steps.step() == Step::sending && !steps.sends_ahead());
 }
 
 void Moves::on_end(SessionId id) {
@@ -126,7 +129,7 @@ void Moves::go_on(Session& session, Move& move, const Result<MoveSteps::Due>& du
       if (!session.parked) done = take_image(session, move);
       if (done && move.parks) return store_image(session, move);
       if (done && move.rested) return hand_out(session, move);
-      if (done) done = order_made(session, move, due.value() == Due::make_ahead);
+      if (done) done = send_image(session, move, due.value() == Due::make_ahead);
       break;
     case Due::commit:
     case Due::nothing:
@@ -190,6 +193,16 @@ Result<void> Moves::charge_target(Session& session, Move& move) {
   return {};
 }
 
+Result<void> Moves::send_image(Session& session, Move& move, bool ahead) {
+  if (session.parked) move.image_bytes = session.parked->bytes;
+  if (move.restored) move.image_bytes = move.restored->bytes;
+  const auto& link = needs_.config.session.move_link;
+  if (!link) return order_made(session, move, ahead);
+  move.steps.begin_sending(ahead, Clock::now() + link->time_for(move.image_bytes));
+  return {};
+}
+
+/// The image has arrived.
 Result<void> Moves::order_made(Session& session, Move& move, bool ahead) {
   if (move.restored) {
     FAIRGV_CHECK(move.restored->fits(session));
@@ -199,8 +212,6 @@ Result<void> Moves::order_made(Session& session, Move& move, bool ahead) {
     FAIRGV_CHECK(needs_.markets.sell(*needs_.tenancies.registry().find(session.tenant),
                                      move.map.places_in(session.devices)));
   }
-  if (session.parked) move.image_bytes = session.parked->bytes;
-  if (move.restored) move.image_bytes = move.restored->bytes;
   move.outcome.bytes += move.image_bytes;
   const session::MakeAgain order{ahead, move.image_bytes, move.charged->holdings, move.map.moved()};
   const int own = session.parked ? session.parked->image.get() : move.image.get();
@@ -328,10 +339,14 @@ void Moves::expire(Time now) {
     const auto found = under_way_.find(id);
     if (found == under_way_.end()) continue;
     Session& session = *needs_.sessions.find(id);
-    if (found->second.steps.goes_on_without()) {
-      go_on(session, found->second, MoveSteps::Due::write_image);
+    Move& move = found->second;
+    if (move.steps.step() == MoveSteps::Step::sending) {
+      const auto ordered = order_made(session, move, move.steps.sends_ahead());
+      if (!ordered && under_way_.contains(id)) fail(session, ordered.error().message);
+    } else if (move.steps.goes_on_without()) {
+      go_on(session, move, MoveSteps::Due::write_image);
     } else {
-      fail(session, too_late(found->second));
+      fail(session, too_late(move));
     }
   }
 }

@@ -170,6 +170,7 @@ class Moves {
   Result<void> order_image(Session& session, Move& move);
   Result<void> take_image(Session& session, Move& move);
   Result<void> charge_target(Session& session, Move& move);
+  Result<void> send_image(Session& session, Move& move, bool ahead);
   Result<void> order_made(Session& session, Move& move, bool ahead);
   void store_image(Session& session, Move& move);
   void on_stored(SessionId id, Result<UniqueFd> file);

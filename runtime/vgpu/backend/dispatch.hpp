@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "runtime/base/result.hpp"
 #include "runtime/vgpu/backend/movable_objects.hpp"
@@ -63,17 +62,18 @@ namespace detail {
 /// Contents are not kept: whoever makes the object again copies them from the object that is there.
 template <wire::LastingCall Call>
 void keep(Journal& journal, std::uint64_t number, const Call& call, std::span<const std::byte> bytes) {
-  std::vector<wire::ObjectId> names;
-  wire::each_object_id(call, [&](wire::ObjectId id) { names.push_back(id); });
-  std::vector<std::byte> bare;
+  Journal::Room& room = journal.room();
+  room.names.clear();
+  wire::each_object_id(call, [&](wire::ObjectId id) { room.names.push_back(id); });
   if constexpr (requires { call.initial; }) {
     Call without = call;
     without.initial = {};
-    bare.resize(wire::encoded_size(without));
-    wire::encode(without, bare.data());
-    bytes = bare;
+    room.call.resize(wire::encoded_size(without));
+    wire::encode(without, room.call.data());
+    bytes = room.call;
   }
-  journal.keep(number, Call::opcode, Call::lasting, call.lasting_object(), call.lasting_slot(), bytes, names);
+  journal.keep(number, Call::opcode, Call::lasting, call.lasting_object(), call.lasting_slot(), bytes,
+               room.names);
 }
 
 /// Whether the call has done what it asked for. An object of OpenCL's that could not be made is there

@@ -33,12 +33,20 @@ Journal::Entry& Journal::entry(wire::ObjectId object) {
   return found;
 }
 
+std::shared_ptr<Journal::Record> Journal::make_record() {
+  if (spare_.empty()) return std::make_shared<Record>();
+  auto record = std::move(spare_.back());
+  spare_.pop_back();
+  record->released = 0;
+  return record;
+}
+
 void Journal::keep(std::uint64_t number, wire::Opcode opcode, wire::Lasting lasting, wire::ObjectId object,
                    std::uint32_t slot, std::span<const std::byte> call,
                    std::span<const wire::ObjectId> names) {
   if (gave_up_) return;
   latest_ = number;
-  auto record = std::make_shared<Record>();
+  auto record = make_record();
   record->number = number;
   record->opcode = opcode;
   record->lasting = lasting;
@@ -77,10 +85,14 @@ void Journal::release(std::uint64_t number, wire::ObjectId object, std::weak_ptr
   Entry* const found = find(object);
   if (found == nullptr) return;
   for (const auto& record : found->records) record->released = number;
-  Records records = std::move(found->records);
+  found->generation = 0;
+  if (used.use_count() <= 1) {
+    drop(found->records);
+    return drop(found->prepared);
+  }
+  Records records = std::exchange(found->records, {});
   std::move(found->prepared.begin(), found->prepared.end(), std::back_inserter(records));
-  *found = {};
-  if (used.use_count() <= 1) return drop(std::move(records));
+  found->prepared.clear();
   if (lingering_.size() >= sweep_at_) sweep();
   lingering_.push_back({object, std::move(used), std::move(records)});
 }
@@ -124,15 +136,22 @@ std::vector<std::shared_ptr<const Journal::Record>> Journal::records() const {
   return all;
 }
 
-void Journal::drop(Records records) {
+void Journal::drop(Records& records) {
   while (!records.empty()) {
-    const std::shared_ptr<Record> record = std::move(records.back());
+    std::shared_ptr<Record> record = std::move(records.back());
     records.pop_back();
     if (record.use_count() > 1) continue;
     bytes_ -= size_of(*record);
-    std::move(record->needs.begin(), record->needs.end(), std::back_inserter(records));
+    for (auto& needed : record->needs) {
+      // One by one: a call may name an object twice.
+      if (needed.use_count() == 1) records.push_back(std::move(needed));
+      needed.reset();
+    }
     record->needs.clear();
+    const bool is_small = record->call.capacity() <= kLargestSpare && record->needs.capacity() <= kFewRecords;
+    if (is_small && spare_.size() < kMostSpare) spare_.push_back(std::move(record));
   }
+  if (records.capacity() > kFewRecords) records.shrink_to_fit();
 }
 
 void Journal::give_up() {

@@ -35,6 +35,13 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  /// For who makes a call ready for keep(): used again each time, and of no meaning between.
+  struct Room {
+    std::vector<wire::ObjectId> names;
+    std::vector<std::byte> call;
+  };
+  Room& room() { return room_; }
+
   /// Keeps the call of that number; numbers grow. `names`: the objects in it, in any order, the one that it
   /// makes or changes included; those that the journal does not know count as none.
   void keep(std::uint64_t number, wire::Opcode opcode, wire::Lasting lasting, wire::ObjectId object,
@@ -73,21 +80,30 @@ class Journal {
     Records records;
   };
   static constexpr std::size_t kFewLinger = 64;
+  // Records that nothing needs any more, for the next: a program that makes objects and releases them all the
+  // time pays for no memory.
+  static constexpr std::size_t kMostSpare = 64;
+  static constexpr std::size_t kLargestSpare = 512;  // bytes of the call
+  static constexpr std::size_t kFewRecords = 16;
 
   Entry* find(wire::ObjectId object);
   Entry& entry(wire::ObjectId object);
   void sweep();
 
-  /// Those of the records that nothing else needs go, and what they alone needed. No recursion: the chain may
-  /// be as long as a program likes.
-  void drop(Records records);
+  std::shared_ptr<Record> make_record();
+  /// Those of the records that nothing else needs go, and what they alone needed: none is left. No recursion:
+  /// the chain may be as long as a program likes.
+  void drop(Records& records);
+  void drop(Records&& records) { drop(records); }
   void give_up();
 
   const std::uint64_t most_bytes_;
   std::uint64_t bytes_ = 0;
   std::uint64_t latest_ = 0;
   bool gave_up_ = false;
-  std::vector<Entry> entries_;        // by the id's index
+  Room room_;
+  Records spare_;
+  std::vector<Entry> entries_;        // by the id's index; those without an object keep their room
   std::vector<Lingering> lingering_;  // those that nobody uses any more are swept out now and then
   std::size_t sweep_at_ = kFewLinger;
 };

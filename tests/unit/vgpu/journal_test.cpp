@@ -55,6 +55,28 @@ TEST_F(KeptCalls, StayAsLongAsTheirObjectOrOneThatNeedsIt) {
   EXPECT_EQ(journal.bytes(), 0U);
 }
 
+TEST_F(KeptCalls, MayNameAnObjectTwice) {
+  keep("context", Lasting::makes, 1, {object(1)});
+  keep("kernel", Lasting::makes, 2, {object(2), object(1), object(1)});
+  journal.release(next++, object(1));
+  EXPECT_EQ(kept(), (Names{"context", "kernel"}));
+  journal.release(next++, object(2));
+  EXPECT_EQ(journal.bytes(), 0U);
+}
+
+TEST_F(KeptCalls, OfAnObjectThatTakesTheRoomOfAnotherAreItsOwn) {
+  for (int i = 0; i < 3; ++i) {
+    keep("context", Lasting::makes, 1, {object(1)});
+    EXPECT_EQ(journal.records().front()->released, 0U);
+    EXPECT_EQ(journal.records().front()->needs.size(), 0U);
+    keep("made", Lasting::makes, 2, {object(2), object(1)});
+    EXPECT_EQ(kept(), (Names{"context", "made"}));
+    journal.release(next++, object(2));
+    journal.release(next++, object(1));
+    EXPECT_EQ(journal.bytes(), 0U);
+  }
+}
+
 TEST_F(KeptCalls, OfAnIdThatIsUsedAgainAreOfTwoObjects) {
   keep("old", Lasting::makes, 1, {object(1)});
   keep("part", Lasting::makes, 2, {object(2), object(1)});

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -25,6 +26,7 @@ struct Measurement {
   double seconds = 0.0;     ///< --seconds, or the time until SIGTERM or `enough`, or that --repetitions took.
   double slept = 0.0;       ///< Seconds that the host slept, as --sleep-ratio asks.
   double started_at = 0.0;  ///< Seconds on CLOCK_MONOTONIC.
+  std::optional<double> clock_gap_ms{};  ///< The largest between two looks at the clock, with --clock-ms.
 };
 
 /// Throws Failure when the last round's result is wrong.

@@ -76,6 +76,7 @@ constexpr double kLongestSeconds = 86400.0;
 constexpr double kMostSleep = 0.95;
 constexpr double kLongestKernel = 10e6;
 constexpr std::uint64_t kMostProgressMilliseconds = 86'400'000;
+constexpr std::uint64_t kMostClockMilliseconds = 1'000;
 
 /// Options of the measurement: how long, from when, and how the host waits.
 void add_measurement_options(std::vector<Option>& table, const Description& description) {
@@ -115,6 +116,15 @@ void add_measurement_options(std::vector<Option>& table, const Description& desc
                        throw BadInput("--progress-ms must be at most a day, not " + text);
                      }
                      options.progress = std::chrono::milliseconds(period);
+                   }});
+  table.push_back({"--clock-ms", "N",
+                   "a thread reads the clock every N milliseconds of the window; the result has the largest "
+                   "gap",
+                   [](Options& options, const std::string& text) {
+                     const std::uint64_t period = parse_count("--clock-ms", text, 1);
+                     if (period > kMostClockMilliseconds)
+                       throw BadInput("--clock-ms must be at most a second, not " + text);
+                     options.clock = std::chrono::milliseconds(period);
                    }});
   table.push_back({"--events", "FILE", "profile the window too, and write START and END of every launch (ns)",
                    [](Options& options, const std::string& text) { options.events_file = text; }});

@@ -43,9 +43,10 @@ struct Options {
   double sleep_ratio = 0.0;                  ///< Of the host's time.
   std::optional<double> start_at;            ///< Seconds on CLOCK_MONOTONIC.
   std::optional<std::chrono::milliseconds> progress;
-  std::string events_file;    ///< None when empty.
-  std::string waits_file;     ///< None when empty.
-  std::string requests_file;  ///< None when empty.
+  std::optional<std::chrono::milliseconds> clock;  ///< Watched that often during the window.
+  std::string events_file;                         ///< None when empty.
+  std::string waits_file;                          ///< None when empty.
+  std::string requests_file;                       ///< None when empty.
 };
 
 /// Parses the command line of the program `description` tells of; throws BadInput.

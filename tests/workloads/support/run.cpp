@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 
+#include "tests/workloads/support/clock_watch.hpp"
 #include "tests/workloads/support/json_line.hpp"
 #include "tests/workloads/support/launch_queue.hpp"
 #include "tests/workloads/support/measure.hpp"
@@ -167,9 +168,11 @@ Measurement measure_and_record(Target& target, Workload& workload, const Options
   LaunchQueue& queue = target.queue();
   if (events.wanted()) queue.start_profiling();
   if (waits.wanted()) queue.start_timing();
-  const Measurement result = options.requests_file.empty()
-                                 ? measure(workload, queue, options, sync, batch)
-                                 : serve_requests(target, workload, options, sync, batch);
+  std::optional<ClockWatch> clock;
+  if (options.clock) clock.emplace(*options.clock);
+  Measurement result = options.requests_file.empty() ? measure(workload, queue, options, sync, batch)
+                                                     : serve_requests(target, workload, options, sync, batch);
+  if (clock) result.clock_gap_ms = clock->largest_gap().count();
   if (waits.wanted()) waits.write(queue.stop_timing());
   if (events.wanted()) {
     const std::vector<Execution> in_window = queue.stop_profiling();
@@ -219,6 +222,7 @@ void run(const Description& description, const TargetOpener& open, const Options
   line.text("sync", sync_name(sync)).count("batch", batch);
   line.number("sleep_ratio", options.sleep_ratio, 3).number("slept_s", result.slept, 6);
   line.number("started_at", result.started_at, 6).number("build_ms", target->build_time().count(), 3);
+  if (result.clock_gap_ms) line.number("clock_gap_ms", *result.clock_gap_ms, 3);
   line.print();
 }
 

@@ -1,9 +1,13 @@
 // [session], [worker], [opencl] and [cuda].
 #include <chrono>
 #include <iterator>
+#include <optional>
+#include <string>
+#include <variant>
 
 #include "runtime/daemon/config/options/fields.hpp"
 #include "runtime/daemon/config/options/sections.hpp"
+#include "runtime/daemon/config/values/move_link.hpp"
 #include "runtime/session/protocol.hpp"
 
 namespace fairgv::daemon {
@@ -18,6 +22,20 @@ constexpr double kLongestPatience = 86'400;
 constexpr std::size_t kMostReadable = 64;
 constexpr std::uint64_t kLeastWorkerMemory = std::uint64_t{64} << 20;  // a driver with its compiler
 constexpr std::uint64_t kMostWorkerMemory = std::uint64_t{1} << 50;
+
+/// SessionRule::move_link, in the text that people write.
+OptionAccess<Config> link_field() {
+  return {[](Config& config, const OptionValue& value) -> std::string {
+            const auto link = parse_move_link(std::get<std::string>(value));
+            if (!link) return link.error().message;
+            config.session.move_link = link.value();
+            return "";
+          },
+          [](const Config& config) -> std::optional<OptionValue> {
+            const auto& link = config.session.move_link;
+            return link ? std::optional(OptionValue(to_text(*link))) : std::nullopt;
+          }};
+}
 
 }  // namespace
 
@@ -41,6 +59,10 @@ ConfigOptions<Config> session_options() {
         "way "
         "and to be written down: after that it stays where it is."},
        within(&Config::session, time_field<std::chrono::seconds>(&SessionRule::move_patience))},
+      {{"move_link", TextType{}, "", Applies::at_once, "none: images are handed over",
+        "A link that is simulated between the two workers of a session that moves, as `100MB/s 1ms`: each "
+        "image arrives that late. For experiments."},
+       link_field()},
       {{"parked_memory", BytesType{0, kMostParkedMemory}, "", Applies::at_once,
         "a quarter of the machine's memory",
         "The most of the host's memory that the images of all parked sessions may take; images beyond it go "

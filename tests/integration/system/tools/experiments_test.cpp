@@ -283,6 +283,24 @@ TEST_F(SystemExperiments, TheCostOfTracingIsTabledBesideItsControl) {
   for (const std::size_t column : {1U, 2U, 4U}) EXPECT_GT(std::stod(table[1][column]), 0) << column;
 }
 
+TEST_F(SystemExperiments, ThePriceOfBeingMovedIsTabledForEachWay) {
+  const auto table = table_of({"moves", "--only", "lud"});
+  ASSERT_EQ(table.size(), 5U);
+  EXPECT_EQ(table[0], (Row{"program", "way", "clock_ms", "clock_unmoved_ms", "commands_ms",
+                           "commands_unmoved_ms", "held_ms", "overhead_ms", "duration_ms"}));
+  const std::vector<std::string> ways{"copied; 100MB/s 1ms", "copied; no link", "shared; 100MB/s 1ms",
+                                      "shared; no link"};
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    const Row& row = table[way + 1];
+    ASSERT_EQ(row.size(), 9U);
+    EXPECT_EQ(row[0], "lud");
+    EXPECT_EQ(row[1], ways[way]);
+    for (const std::size_t column : {2U, 3U, 4U, 5U, 6U, 8U}) EXPECT_GT(std::stod(row[column]), 0) << column;
+    // It is held while the contents go over the link: 1 MB, and its latency.
+    if (way == 0) EXPECT_GT(std::stod(row[6]), 11);
+  }
+}
+
 TEST_F(SystemExperiments, InACrowdEveryTenantMakesProgress) {
   const auto table = table_of({"crowd", "--tenants", "4"});
   ASSERT_EQ(table.size(), 2U);

@@ -77,6 +77,7 @@ const Mistake kMistakes[] = {
     {"NeverSliceDigitFirst", "[device]\nnever_slice = [\"2d\"]\n", "c.toml:2:16:", "names of kernels"},
     {"NeverSliceNothing", "[device]\nnever_slice = [\"\"]\n", "c.toml:2:16:", "names of kernels"},
     {"NoObjects", "[session]\nobjects = 0\n", "c.toml:2:", "objects in [session] must be an integer from 1"},
+    {"LinkWithoutLatency", "[session]\nmove_link = \"100MB/s\"\n", "c.toml:2:", "as '100MB/s 1ms'"},
     {"ArenaTooLarge", "[session]\nshared_memory = \"65GiB\"\n", "c.toml:2:", "to \"64GiB\""},
     {"UnknownGroup", "[daemon]\ngroup = \"no such group\"\n",
      "c.toml:2:", "there is no group 'no such group' on this system"},

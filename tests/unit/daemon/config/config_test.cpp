@@ -65,6 +65,7 @@ never_slice = ["reduce", "_scan2"]
 objects = 1000
 commands = 2000
 shared_memory = "2GiB"
+move_link = "100MB/s 1ms"
 [worker]
 mount_view = "shared"
 syscall_filter = false
@@ -114,6 +115,8 @@ memory = "90%"
   EXPECT_EQ(config->tuning.objects, 1'000u);
   EXPECT_EQ(config->tuning.commands, 2'000u);
   EXPECT_EQ(config->session.shared_memory, std::uint64_t{2} << 30);
+  ASSERT_TRUE(config->session.move_link);
+  EXPECT_EQ(*config->session.move_link, (MoveLink{100'000'000, 1ms}));
   EXPECT_FALSE(config->worker.private_view);
   EXPECT_FALSE(config->worker.syscall_filter);
   EXPECT_TRUE(config->worker.core_dumps);

@@ -90,6 +90,26 @@ TEST_F(StepsOfAMove, LeaveOutACopyOfAnEarlierMove) {
   EXPECT_EQ(steps.hear_old(session::CopiedAhead{8, 100, 0}).value(), Due::make_ahead);
 }
 
+TEST_F(StepsOfAMove, WaitForImagesOnTheirWay) {
+  (void)steps.hear_new(ready);
+  steps.begin_copying(++number, start);
+  ASSERT_EQ(steps.hear_old(session::CopiedAhead{number, 100, 0}).value(), Due::make_ahead);
+  steps.begin_sending(true, start + 2s);
+  EXPECT_EQ(steps.deadline(), start + 2s);
+  EXPECT_TRUE(steps.sends_ahead());
+  EXPECT_FALSE(steps.goes_on_without());
+  EXPECT_EQ(steps.hear_old(session::CopiedAhead{number, 100, 0}).value(), Due::nothing) << "said twice";
+  EXPECT_EQ(refused(steps.hear_new(session::MadeAhead{})), "its new worker spoke out of turn");
+  steps.begin_preparing(start + 2s);
+  EXPECT_FALSE(steps.sends_ahead());
+  ASSERT_EQ(steps.hear_new(session::MadeAhead{}).value(), Due::write_image);
+  steps.begin_writing(start + 3s);
+  ASSERT_EQ(steps.hear_old(image).value(), Due::make_again);
+  steps.begin_sending(false, start + 4s);
+  EXPECT_FALSE(steps.sends_ahead());
+  EXPECT_EQ(steps.held(start + 4s), 1s) << "the program waits";
+}
+
 TEST_F(StepsOfAMove, HaveADeadlineEach) {
   EXPECT_EQ(steps.deadline(), start + 30s);
   EXPECT_EQ(steps.too_late(), "its new worker was not ready within 30 s: the device's driver may hang");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,38 @@ TEST_F(MoveTest, AWorkerIsCopiedAheadAsLongAsThatPays) {
   EXPECT_EQ(move(), "");
   EXPECT_NE(session().worker.pid(), old_worker);
   settle();
+}
+
+TEST_F(MoveTest, OverALinkEachImageArrivesLate) {
+  using namespace std::chrono_literals;
+  house.config.session.move_link = MoveLink{MoveLink::kMostBandwidth, 40ms};
+  start_two(honest_old(), say(ready()) + honest_new());
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_EQ(move(), "");
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 80ms) << "the copy ahead, and the image";
+  EXPECT_GE(outcome->held, 40ms) << "the image";
+  EXPECT_NE(session().worker.pid(), old_worker);
+  settle();
+}
+
+TEST_F(MoveTest, AWorkerMayTakeMemoryWhileACopyIsOnItsWay) {
+  using namespace std::chrono_literals;
+  house.config.session.move_link = MoveLink{MoveLink::kMostBandwidth, 100ms};
+  start_two(hear() + say_copied() + take_memory(300) + honest_old(), say(ready()) + honest_new());
+  EXPECT_EQ(move(1), "");
+  settle();
+  EXPECT_EQ(granted(), Bytes({0, 300}));
+}
+
+TEST_F(MoveTest, AWorkerThatAsksForMemoryWhileItsImageIsOnItsWayEndsItsSession) {
+  using namespace std::chrono_literals;
+  house.config.session.move_link = MoveLink{MoveLink::kMostBandwidth, 10'000ms};
+  start_two(hear() + say(to_text(session::ImageWritten{0})) + "sleep 0.2\n" + take_memory(1) + rest(),
+            say(ready()) + honest_new());
+  table.set_pause(session().id, control::Pause{0, true});  // nothing is copied ahead
+  EXPECT_EQ(move(), "session 1 does not move: it has ended");
+  run_until([&] { return table.empty(); });
+  EXPECT_EQ(counts().violations, 1U);
 }
 
 TEST_F(MoveTest, WhatTheSessionTakesWhileItIsCopiedIsChargedToo) {
