@@ -67,7 +67,7 @@ void Slots::start(Slot& slot, const harness::Tenancy& tenancy, moves::Random& ra
   slot.expected.clear();
   slot.was_hit = false;
   slot.stop_at = Clock::now() + std::chrono::milliseconds(random.below(8000));
-  switch (random.below(8)) {
+  switch (random.between(has_crashes_ ? 0 : 1, 7)) {
     case 0:
       slot.command = {harness::beside("opencl_loss"), "fault"};
       break;

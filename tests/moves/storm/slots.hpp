@@ -24,6 +24,8 @@ class Slots {
   /// `random_programs`.
   Slots(Log& log, const std::filesystem::path& folder, std::size_t tenants, std::uint64_t random_programs);
 
+  /// Some of the programs lose their session by a kernel of their own, and begin again.
+  void add_crashes() { has_crashes_ = true; }
   /// Runs the random program of this seed for the results that it is to have in the storm.
   void expect(const harness::Tenancy& tenancy, std::uint64_t seed);
 
@@ -61,6 +63,7 @@ class Slots {
 
   Log& log_;
   const std::uint64_t random_programs_;
+  bool has_crashes_ = false;
   std::vector<Slot> slots_;
   std::map<std::uint64_t, std::vector<std::string>> expected_;
   std::uint64_t right_ = 0, hits_ = 0;
