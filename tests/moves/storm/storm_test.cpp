@@ -147,8 +147,10 @@ struct MovingStorm : System {
     orders_.wait();
     slots_.stop();
     EXPECT_TRUE(eventually([&] {
-      for (const std::string& tenant : slots_.tenants()) orders_.give({"resume", tenant});
-      orders_.wait();
+      for (const std::string& tenant : slots_.tenants()) {
+        orders_.give({"resume", tenant});
+        orders_.wait();
+      }
       return slots_.reap();
     })) << "programs do not end: "
         << ps().dump(1);
