@@ -81,6 +81,7 @@ struct HandedSession {
   std::vector<std::uint32_t> devices;  // the host's devices that its worker sees
   std::uint64_t hidden = 0;            // of them, by their places there, those that its program may not use
   DeviceMap moved{};                   // where its program's devices lie
+  bool owes_answer = false;            // its worker: about a move that has failed
   std::vector<Evacuation> evacuated{};
   std::vector<std::string> passed_over{};
   HandedWorker worker;

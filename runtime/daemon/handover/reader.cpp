@@ -316,6 +316,7 @@ HandedSession session_from(JsonFields fields, JsonFields& whole) {
   }
   if (fields.has("hidden")) session.hidden = fields.integer("hidden");
   session.moved = moved_from(fields, session.devices.size());
+  if (fields.has("owes_answer")) session.owes_answer = fields.boolean("owes_answer");
   session.evacuated = evacuated_from(fields, session.devices.size());
   if (fields.has("passed_over")) {
     for (const json& each : fields.list("passed_over", session::kMaxDevices)) {

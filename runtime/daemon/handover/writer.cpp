@@ -176,6 +176,7 @@ json to_json(const HandedSession& session) {
   if (session.moved.visited() != 0) object["visited"] = session.moved.visited();
   for (const auto& [device, place] : session.moved.moved())
     object["moved"].push_back({{"device", device}, {"place", place}});
+  if (session.owes_answer) object["owes_answer"] = true;
   for (const Evacuation& each : session.evacuated)
     object["evacuated"].push_back({{"device", each.device}, {"home", each.home}, {"place", each.place}});
   if (!session.passed_over.empty()) object["passed_over"] = session.passed_over;

@@ -16,7 +16,7 @@ Result<void> Moves::may_begin(const Session& session) const {
   }
   if (!refused_.empty()) return Error{name + " cannot move now: " + refused_};
   if (session.moving) return Error{name + " is moving already"};
-  if (owing_.contains(session.id)) {
+  if (session.owes_answer) {
     return Error{name +
                  " has not come to rest since it was told to, and cannot move before: try again later"};
   }

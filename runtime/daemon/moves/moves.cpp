@@ -78,9 +78,12 @@ bool Moves::hear(Session& session, const session::WorkerMessage& message) {
   const Step step = found == under_way_.end() ? Step::opening : found->second.steps.step();
   const auto* const copied = std::get_if<session::CopiedAhead>(&message);
   const bool asked = (step == Step::writing || step == Step::copying) && !found->second.wait;
-  // A copy ahead that nobody waits for any more.
-  if (!asked && copied != nullptr) return true;
-  if (!asked) return owing_.erase(session.id) > 0;
+  if (!asked) {
+    // A copy ahead, or the refusal to make one, that nobody waits for any more.
+    const bool is_late = copied != nullptr || std::holds_alternative<session::CannotMove>(message);
+    const bool was_owed = copied == nullptr && std::exchange(session.owes_answer, false);
+    return is_late || was_owed;
+  }
   Move& move = found->second;
   const auto due = move.steps.hear_old(message);
   if (due && copied != nullptr && due.value() != MoveSteps::Due::nothing) move.image_bytes = copied->bytes;
@@ -265,7 +268,7 @@ void Moves::fail(Session& session, const std::string& reason) {
   under_way_.erase(found);
   const MoveSteps::Old old = move.steps.old();
   // Its answer may be on its way, and is none to a later order.
-  if (old == MoveSteps::Old::writes) owing_.insert(session.id);
+  if (old == MoveSteps::Old::writes) session.owes_answer = true;
   // One that serves lets go of what it knows of copies ahead.
   const bool is_changed = move.is_changed;
   const bool goes_on = is_changed || session.parked || session.channel.send(to_text(session::GoOn{}));
@@ -308,7 +311,6 @@ void Moves::retire(const Session& session, WorkerStarter::Successor worker, std:
 }
 
 void Moves::forget(Session& session) {
-  owing_.erase(session.id);
   const auto found = under_way_.find(session.id);
   if (found == under_way_.end()) return;
   Move move = std::move(found->second);

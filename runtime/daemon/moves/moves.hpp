@@ -20,7 +20,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -189,9 +188,11 @@ class Moves {
   const Needs needs_;
   const Hooks hooks_;
   std::map<SessionId, Move> under_way_;
-  std::uint64_t copies_ordered_ = 0;  // ahead; of all moves
-  std::set<SessionId> owing_;  // sessions whose workers still owe an answer to an order that was taken back
-  std::string refused_;        // why nothing moves; empty: it does
+  /// The number of the latest order to copy ahead. A worker may still answer an order of the daemon before
+  /// this one, which had other numbers.
+  std::uint64_t copies_ordered_ =
+      static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  std::string refused_;  // why nothing moves; empty: it does
   RetiredWorkers retired_;
   DiskWork work_;
   ImageStore images_;

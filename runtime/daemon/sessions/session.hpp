@@ -68,6 +68,8 @@ struct Session {
   DeviceView devices{};  // devices that its worker sees, once the worker is ready, and those that are hidden
   DeviceMap moved{};     // where its program's devices lie
   bool moving = false;   // another worker is to serve it soon; see Moves
+  /// Its worker owes an answer to an order to write its image, which was taken back; see Moves.
+  bool owes_answer = false;
   std::vector<Evacuation> evacuated{};
   std::optional<ParkedSession> parked{};
   /// Why others than its devices were not chosen, a line for each; see Placements.

@@ -7,6 +7,11 @@ import subprocess
 from .result import CRASH, FAIL, PASS, TIMEOUT, Outcome
 
 
+# A second device is set apart as if it had hardware of its own. A kernel that waits for another command does not end
+# while its session is to rest.
+MOVED = "[device.1]\nsame_as = 1\n[session]\nmove_patience_s = 2\n"
+
+
 class Column:
     driver = None  # drivers.Driver
 
@@ -64,20 +69,25 @@ class FairGV(Column):
     """Workers have the environment of their daemon, not the program's. So each environment that tests ask of the
     driver gets a daemon of its own, started by its first test and stopped at the end."""
 
-    def __init__(self, driver, programs, folder, slicing=None):
+    TENANT = "conformance"
+
+    def __init__(self, driver, programs, folder, slicing=None, mover=None):
         self.driver = driver
         self.programs = programs
         self.command = str(programs / "fairgv")
         self.folder = folder
         self.slicing = slicing  # FAIRGV_SLICE
+        self.mover = mover
         self.sockets = {}
         self.configuration = folder / "fairgvd.toml"
-        self.configuration.write_text(driver.configuration(), encoding="utf-8")
+        self.configuration.write_text(driver.configuration() + (MOVED if mover else ""), encoding="utf-8")
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        if self.mover:
+            self.mover.stop()
         for socket in self.sockets.values():
             subprocess.run([self.command, "stop", "--socket", socket], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
@@ -86,7 +96,7 @@ class FairGV(Column):
         key = tuple(sorted(environment.items()))
         if key not in self.sockets:
             self.sockets[key] = self.start_daemon(environment, str(self.folder / f"fairgvd-{len(self.sockets)}.sock"))
-        return [self.command, "run", "--socket", self.sockets[key], "--tenant", "conformance", "--"]
+        return [self.command, "run", "--socket", self.sockets[key], "--tenant", self.TENANT, "--"]
 
     def start_daemon(self, environment, socket):
         variables = {name: value for name, value in os.environ.items()
@@ -94,6 +104,8 @@ class FairGV(Column):
         variables.update(self.driver.environment | environment)
         subprocess.run([self.programs / "fairgvd", "--daemonize", "--socket", socket, "--config", self.configuration],
                        env=variables, stdin=subprocess.DEVNULL, check=True)
+        if self.mover:
+            self.mover.start(socket)
         return socket
 
     def variables(self):

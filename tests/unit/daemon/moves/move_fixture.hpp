@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/daemon/handover/handover.hpp"
 #include "runtime/session/ledger_protocol.hpp"
 #include "tests/unit/daemon/session_table_fixture.hpp"
 
@@ -74,6 +75,18 @@ struct MoveTest : SessionTableTest {
     if (!begun) return begun.error().message;
     run_until([&] { return outcome.has_value(); });
     return outcome->failure ? outcome->failure->message : "";
+  }
+  /// The session as a restart hands it over.
+  HandedSession handed_to_the_next_daemon() {
+    Handover handover;
+    handover.listener = 3;
+    handover.lock = 4;
+    handover.devices = devices();
+    handover.hardware = {0, 1};
+    handover.sessions = table.handed();
+    const auto read = parse_handover(to_text(handover));
+    EXPECT_TRUE(read) << read.error().message;
+    return read ? read->sessions.at(0) : HandedSession{};
   }
   bool has_come_to(std::uint64_t number) {
     const auto all = reported();

@@ -181,6 +181,18 @@ TEST_F(MoveTest, ACopyThatIsLateIsNoOffence) {
   EXPECT_EQ(counts().violations, 0U);
 }
 
+TEST_F(MoveTest, ARefusalToCopyThatIsLateIsNoOffence) {
+  start_two(
+      hear() + hear() + say(to_text(session::CannotMove{"a pipe has contents"})) + note(1) + honest_old(),
+      say(ready()) + "exit 3\n");
+  const std::string failure = move();
+  EXPECT_NE(failure.find("its new worker ended with status 3"), std::string::npos) << failure;
+  run_until([&] { return has_come_to(1); });
+  settle();
+  EXPECT_EQ(session().stage, Session::Stage::running);
+  EXPECT_EQ(counts().violations, 0U);
+}
+
 TEST_F(MoveTest, TheOldWorkersDeathEndsTheSessionAndTheMove) {
   start_two(hear() + "exit 3\n", say(ready()) + honest_new());
   EXPECT_EQ(move(), "session 1 does not move: it has ended");
@@ -280,18 +292,18 @@ TEST_F(MoveTest, TheNextDaemonKnowsWhereTheDevicesOfASessionLie) {
   run_until([&] { return granted() == Bytes({300, 0}); });
   ASSERT_EQ(move(1), "");
   settle();
-  Handover handover;
-  handover.listener = 3;
-  handover.lock = 4;
-  handover.devices = devices();
-  handover.hardware = {0, 1};
-  handover.sessions = table.handed();
-  const auto read = parse_handover(to_text(handover));
-  ASSERT_TRUE(read) << read.error().message;
-  const HandedSession& handed = read->sessions.at(0);
+  const HandedSession handed = handed_to_the_next_daemon();
   EXPECT_EQ(handed.moved.moved(), DeviceMap::Pairs({{0, 1}}));
   EXPECT_EQ(handed.moved.visited(), 0b10U);
   EXPECT_EQ(handed.holdings, Bytes({300, 0}));
+}
+
+TEST_F(MoveTest, TheNextDaemonKnowsThatAWorkerOwesAnAnswer) {
+  house.config.session.move_patience = std::chrono::milliseconds(100);
+  start_two(hear_write() + rest(), say(ready()) + honest_new());
+  EXPECT_FALSE(handed_to_the_next_daemon().owes_answer);
+  EXPECT_NE(move(), "");
+  EXPECT_TRUE(handed_to_the_next_daemon().owes_answer);
 }
 
 }  // namespace
