@@ -297,7 +297,9 @@ TEST_F(SystemExperiments, ThePriceOfBeingMovedIsTabledForEachWay) {
     EXPECT_EQ(row[1], ways[way]);
     for (const std::size_t column : {2U, 3U, 4U, 5U, 6U, 8U}) EXPECT_GT(std::stod(row[column]), 0) << column;
     // It is held while the contents go over the link: 1 MB, and its latency.
-    if (way == 0) EXPECT_GT(std::stod(row[6]), 11);
+    if (way == 0) {
+      EXPECT_GT(std::stod(row[6]), 11);
+    }
   }
 }
 
