@@ -18,23 +18,42 @@ constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
 /// An object has no more commands than this.
 constexpr std::uint64_t kMostPieces = 1024;
 
-struct Piece {
-  std::uint64_t from = 0;  // in the object
-  std::uint64_t bytes = 0;
-};
+/// One of the worker's own, which no object of the program's depends on.
+std::shared_ptr<Queue> make_own_queue(const Object& object, const Device& device) {
+  auto queue = std::make_shared<Queue>();
+  queue->context = object.kind() == ObjectKind::image ? static_cast<const Image&>(object).context
+                                                      : static_cast<const Buffer&>(object).context;
+  queue->lane = std::make_shared<Lane>(true, device.root, Clock::none);
+  queue->device = device.id;
+  queue->handle = make_plain_queue(queue->context->handle.get(), device.id, queue->error);
+  return queue;
+}
 
-class ContentsRead final : public QueueCommand {
+}  // namespace
+
+class ContentsReads::Read final : public QueueCommand {
  public:
-  ContentsRead(std::shared_ptr<Queue> queue, std::shared_ptr<const Object> object, Piece piece, int file,
-               std::uint64_t offset, std::shared_ptr<ContentsCopy> copy)
+  struct Piece {
+    std::uint64_t from = 0;  // in the object
+    std::uint64_t bytes = 0;
+  };
+  Read(std::shared_ptr<Queue> queue, std::shared_ptr<const Object> object, Piece piece, int file,
+       std::uint64_t offset, std::shared_ptr<ContentsCopy> copy)
       : QueueCommand(std::move(queue), CL_SUCCESS, kind_of(piece)),
         object_(std::move(object)),
         piece_(piece),
         file_(file),
         offset_(offset),
         copy_(std::move(copy)) {}
-  ~ContentsRead() override {
+  ~Read() override {
     if (!Node::ended() || status() != kComplete) copy_->fail();
+    // No line: it was dropped, or the session ends.
+    if (const auto line = line_.lock()) go_on(line, *loop_);
+  }
+  /// The next of the line is queued when this one is gone.
+  void stands_in(const std::shared_ptr<Line>& line, Executor::Loop& loop) {
+    line_ = line;
+    loop_ = &loop;
   }
 
   std::uint64_t bytes() const override { return piece_.bytes; }
@@ -69,23 +88,22 @@ class ContentsRead final : public QueueCommand {
   const std::uint64_t offset_;
   const std::shared_ptr<ContentsCopy> copy_;  // keeps the file
   MappedPart to_;
+  std::weak_ptr<Line> line_;
+  Executor::Loop* loop_ = nullptr;
 };
 
-/// One of the worker's own, which no object of the program's depends on.
-std::shared_ptr<Queue> make_own_queue(const Object& object, const Device& device) {
-  auto queue = std::make_shared<Queue>();
-  queue->context = object.kind() == ObjectKind::image ? static_cast<const Image&>(object).context
-                                                      : static_cast<const Buffer&>(object).context;
-  queue->lane = std::make_shared<Lane>(true, device.root, Clock::none);
-  queue->device = device.id;
-  queue->handle = make_plain_queue(queue->context->handle.get(), device.id, queue->error);
-  return queue;
+void ContentsReads::go_on(const std::shared_ptr<Line>& line, Executor::Loop& loop) {
+  line->is_busy = !line->reads.empty();
+  if (!line->is_busy) return;
+  const std::shared_ptr<Read> next = std::move(line->reads.front());
+  line->reads.pop_front();
+  next->stands_in(line, loop);
+  loop.enqueue_own(next);
 }
 
-}  // namespace
-
-void read_ahead(const std::shared_ptr<Object>& object, const Device& device, int file, std::uint64_t offset,
-                const std::shared_ptr<ContentsCopy>& copy, Executor::Loop& loop) {
+void ContentsReads::add(const std::shared_ptr<Object>& object, const Device& device, int file,
+                        std::uint64_t offset, const std::shared_ptr<ContentsCopy>& copy,
+                        Executor::Loop& loop) {
   const auto queue = make_own_queue(*object, device);
   if (queue->error != CL_SUCCESS) return copy->fail();
   const std::uint64_t bytes = contents_bytes(*object);
@@ -93,9 +111,10 @@ void read_ahead(const std::shared_ptr<Object>& object, const Device& device, int
   const bool cut = object->kind() == ObjectKind::buffer;
   const std::uint64_t piece = cut ? std::max(kPiece, bytes / kMostPieces + 1) : bytes;
   for (std::uint64_t from = 0; from < bytes; from += piece) {
-    const Piece part{from, std::min(piece, bytes - from)};
-    loop.enqueue_own(std::make_shared<ContentsRead>(queue, object, part, file, offset + from, copy));
+    const Read::Piece part{from, std::min(piece, bytes - from)};
+    line_->reads.push_back(std::make_shared<Read>(queue, object, part, file, offset + from, copy));
   }
+  if (!line_->is_busy) go_on(line_, loop);
 }
 
 }  // namespace fairgv::vgpu::opencl

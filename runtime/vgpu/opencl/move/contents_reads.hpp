@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 
 #include "runtime/vgpu/backend/movable_objects.hpp"
@@ -12,9 +13,27 @@
 
 namespace fairgv::vgpu::opencl {
 
-/// Queues them: the contents go to the file from `offset` on. `copy` fails if there is no memory in the file,
-/// or if the driver refuses: some memory may not be read by the host. `device`: of the object's context.
-void read_ahead(const std::shared_ptr<Object>& object, const Device& device, int file, std::uint64_t offset,
-                const std::shared_ptr<ContentsCopy>& copy, Executor::Loop& loop);
+/// One command is queued at a time, so that the program's own come between them. The loop thread's.
+class ContentsReads {
+ public:
+  /// The contents go to the file from `offset` on, after those that were added before. `copy` fails if there
+  /// is no memory in the file, or if the driver refuses: some memory may not be read by the host. `device`:
+  /// of the object's context. The loop outlives the commands.
+  void add(const std::shared_ptr<Object>& object, const Device& device, int file, std::uint64_t offset,
+           const std::shared_ptr<ContentsCopy>& copy, Executor::Loop& loop);
+  /// No more are queued: the copies that are not complete fail.
+  void drop() { line_ = std::make_shared<Line>(); }
+
+ private:
+  class Read;
+  /// Those that are to come, and whether one is queued.
+  struct Line {
+    std::deque<std::shared_ptr<Read>> reads;
+    bool is_busy = false;
+  };
+  static void go_on(const std::shared_ptr<Line>& line, Executor::Loop& loop);
+
+  std::shared_ptr<Line> line_ = std::make_shared<Line>();
+};
 
 }  // namespace fairgv::vgpu::opencl

@@ -9,7 +9,6 @@
 
 #include "runtime/vgpu/opencl/commands.hpp"
 #include "runtime/vgpu/opencl/move/contents.hpp"
-#include "runtime/vgpu/opencl/move/contents_reads.hpp"
 #include "runtime/vgpu/opencl/move/likeness.hpp"
 #include "runtime/wire/calls/kernels.hpp"
 #include "runtime/wire/calls/programs.hpp"
@@ -147,6 +146,7 @@ const Device& MovingObjects::device_of(const Object& object) const {
 
 void MovingObjects::prepare_to_leave(bool prepares) {
   writes_.turn(prepares);
+  reads_.drop();
   if (parts_.memory != nullptr) parts_.memory->withhold(prepares);
 }
 
@@ -163,7 +163,7 @@ void MovingObjects::copy_contents(wire::ObjectId object, int file, std::uint64_t
                                   std::shared_ptr<ContentsCopy> copy, Executor::Loop& loop) {
   const auto found = parts_.objects.find_any(object);
   if (!found) return copy->fail();
-  read_ahead(found, device_of(*found), file, offset, copy, loop);
+  reads_.add(found, device_of(*found), file, offset, copy, loop);
 }
 
 bool MovingObjects::only_makes(wire::Opcode makes) const {

@@ -19,6 +19,7 @@
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/memory/memory_waits.hpp"
 #include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/move/contents_reads.hpp"
 #include "runtime/vgpu/opencl/move/write_log.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 
@@ -74,6 +75,7 @@ class MovingObjects final : public MovableObjects {
 
   const Parts parts_;
   WriteLog writes_;
+  ContentsReads reads_;
 };
 
 }  // namespace fairgv::vgpu::opencl
