@@ -117,9 +117,9 @@ TEST(WireCalls, ThatMakeOrChangeObjectsLast) {
                                           "CreateSubDevices", "CudaCreatePhysical", "CudaSetAccess",
                                           "CudaSettleFrees"};
   each_call(EveryCall{}, [&]<class Call>() {
-    const bool named =
-        lasts(Call::name, {"Create", "Build", "Compile", "Link", "Record", "Finalize", "Provide", "Set",
-                           "CudaCreate", "CudaLoad", "CudaLink", "CudaGetFunction", "CudaSet", "CudaName"});
+    const bool named = lasts(Call::name, {"Create", "Build", "Compile", "Link", "Record", "Finalize",
+                                          "Provide", "Set", "CudaCreate", "CudaLoad", "CudaLink",
+                                          "CudaGetFunction", "CudaSet", "CudaName", "CudaGiveUp"});
     const bool wanted = named && !others.contains(Call::name) && Call::name != "CudaGetFunctionNames";
     EXPECT_EQ(LastingCall<Call>, wanted) << Call::name;
   });
