@@ -41,7 +41,7 @@ Result<MoveTimes> move_tenant(const Tenancy& tenancy) {
   for (const std::string& line : finished->lines) text += line;
   const auto answer = nlohmann::json::parse(text, nullptr, false);
   if (finished->status != 0 || !answer.is_object() || answer["moves"].size() != 1)
-    return Error{"the program was not moved: 'fairgv migrate' said: " + text};
+    return Error{"the program was not moved (if it had ended, make it last longer by --seconds): " + text};
   const auto& move = answer["moves"][0];
   return MoveTimes{duration, move.value("held_ms", 0.0), move.value("bytes", 0.0)};
 }

@@ -228,7 +228,7 @@ int run(int argc, char** argv) {
       .setting("--pairs", settings.pairs, 1,
                "Programs of each kind that are moved, each beside one that is not")
       ->check(CLI::Range(1, 1'000));
-  experiment.setting("--seconds", settings.seconds, 2, "The length of each program, about")
+  experiment.setting("--seconds", settings.seconds, 6, "The length of each program, about")
       ->check(CLI::Range(1.0, 600.0));
   experiment.setting("--held", settings.held_mib, 256, "Memory of the program that holds much, in MiB")
       ->check(CLI::Range(kPieceMiB, 65'536));
