@@ -19,7 +19,7 @@
 namespace fairgv::daemon {
 namespace {
 
-/// What others can read and not write, of a memory file.
+/// A memory file that others can read and not write.
 Result<UniqueFd> readable(int file) {
   UniqueFd opened(::open(("/proc/self/fd/" + std::to_string(file)).c_str(), O_RDONLY | O_CLOEXEC));
   if (!opened) return system_error("cannot open a memory file again");

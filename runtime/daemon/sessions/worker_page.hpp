@@ -1,4 +1,4 @@
-// What the configuration says to workers and programs through the pages that they share with the daemon, and
+// The part of the configuration that is told to workers and programs through the pages that they share with the daemon, and
 // what is to be seen there of a program whose session is parked.
 #pragma once
 

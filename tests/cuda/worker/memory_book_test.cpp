@@ -27,7 +27,7 @@ Driver& books_driver() {
   return opened;
 }
 
-/// What a worker has of one session.
+/// The part of one session that a worker has.
 struct SessionOfBook {
   explicit SessionOfBook(const ring::Segment& segment)
       : allocations(functions()),

@@ -220,7 +220,7 @@ TEST_F(CudaMove, KeepsRangesAndPhysicalMemory) {
   EXPECT_EQ(read(legacy, range, kNumbers)[7], 21U);
   EXPECT_EQ(client->call(UnmapRange{range + step, step})->code, 0);
   ASSERT_NO_FATAL_FAILURE(move());
-  // What is mapped nowhere has its contents all the same.
+  // Memory that is mapped nowhere has its contents all the same.
   EXPECT_EQ(client->call(MapPhysical{memory[1], range + 2 * step, step})->code, 0);
   EXPECT_EQ(client->call(SetAccess{range + 2 * step, step, 0, kReadWriteAccess})->code, 0);
   EXPECT_EQ(read(legacy, range + 2 * step, kNumbers)[7], 7U);

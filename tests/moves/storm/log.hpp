@@ -1,4 +1,4 @@
-// What was done in a storm, for the output of one that fails.
+// The deeds of a storm, for the output of one that fails.
 #pragma once
 
 #include <chrono>

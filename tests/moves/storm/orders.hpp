@@ -30,7 +30,7 @@ class Orders {
 
   /// How many of these commands did all that they were to do.
   std::uint64_t done(const std::string& command) const;
-  /// What became of the commands, a line for each answer of its own.
+  /// The outcomes of the commands, a line for each answer of its own.
   void print(std::ostream& out) const;
 
  private:

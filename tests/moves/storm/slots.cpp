@@ -28,7 +28,7 @@ std::string text_of_words(const std::vector<std::string>& words) {
   return text;
 }
 
-/// What kernels print may come in any order.
+/// Lines that kernels print may come in any order.
 std::vector<std::string> in_order(std::vector<std::string> lines) {
   std::sort(lines.begin(), lines.end());
   return lines;

@@ -131,7 +131,7 @@ void AddressWindow::give_back(std::uint64_t address, std::uint64_t bytes) {
 /// Makes all steps from begin to end be there. False: the system has no memory, or other code has the
 /// addresses.
 bool AddressWindow::map(std::uint64_t begin, std::uint64_t end) {
-  // What is there already, in order; between lie the gaps.
+  // The mappings that are there, in order; between them lie the gaps.
   auto next = mapped_.upper_bound(begin);
   if (next != mapped_.begin() && std::prev(next)->second > begin) begin = std::prev(next)->second;
   while (begin < end) {
