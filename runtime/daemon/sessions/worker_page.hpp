@@ -1,5 +1,5 @@
-// The part of the configuration that is told to workers and programs through the pages that they share with the daemon, and
-// what is to be seen there of a program whose session is parked.
+// The part of the configuration that is told to workers and programs through the pages that they share with
+// the daemon, and the state of a program's session there when it is parked.
 #pragma once
 
 #include "runtime/daemon/config/config.hpp"
