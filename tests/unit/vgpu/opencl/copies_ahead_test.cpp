@@ -131,8 +131,10 @@ TEST_F(SessionCopiedAhead, IsRefusedWithWrongCopies) {
     ASSERT_EQ(::pread(from->file.get(), image.data(), image.size(), 0), static_cast<ssize_t>(image.size()));
     images.push_back(std::move(image));
   };
+  EXPECT_TRUE(client.call(wire::Ping{}));  // all calls before it have been read
   keep(copy_ahead());
   make_buffer(ones());
+  EXPECT_TRUE(client.call(wire::Ping{}));
   keep(copy_ahead());
   keep(end_leave());
   const auto seed = std::random_device{}();
