@@ -133,6 +133,9 @@ class Policy {
   /// Whether a promise keeps the tenant, which has something to run, from the device: its ceiling is reached.
   virtual bool held_back(TenantId /*id*/, Time /*now*/) const { return false; }
 
+  /// Orders tenants by their next turns: larger is later. Only a guess, to compare two tenants by.
+  virtual double position(TenantId /*id*/) const { return 0; }
+
   // -- turns
 
   /// The tenant that gets the free device. Ask only while a tenant is runnable. Asking twice changes nothing;

@@ -44,10 +44,7 @@ bool Context::ask_whether_reaches_buffers() {
     return facts != nullptr && facts->shares_host_memory;
   });
   if (!shared || !connection_.direct_memory().enabled()) return false;
-  const bool has_images = std::any_of(devices_.begin(), devices_.end(),
-                                      [](Device* device) { return device->facts()->has_images; });
-  if (!has_images) return true;
-  const auto reply = connection_.call(wire::CheckImagesOfHostMemory{id_});
+  const auto reply = connection_.call(wire::CheckHostMemory{id_});
   return reply && reply->error == CL_SUCCESS;
 }
 

@@ -15,7 +15,9 @@ namespace {
 constexpr std::uint64_t kTraceOffset = round_up_to_page(sizeof(TurnPage));
 constexpr std::uint64_t kTraceEnd = kTraceOffset + sizeof(TraceHeader) + kTraceSlots * ring::kSlotBytes;
 constexpr std::uint64_t kPromisesOffset = round_up_to_page(kTraceEnd);
-constexpr std::uint64_t kFileBytes = kPromisesOffset + sizeof(TurnPromises);
+constexpr std::uint64_t kPromisesEnd = kPromisesOffset + sizeof(TurnPromises);
+constexpr std::uint64_t kResidenciesOffset = round_up_to_page(kPromisesEnd);
+constexpr std::uint64_t kFileBytes = kResidenciesOffset + sizeof(Residencies);
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -41,8 +43,9 @@ Result<TurnMemory> TurnMemory::attach(UniqueFd fd) {
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   const bool sealed = seals >= 0 && (seals & kSeals) == kSeals && ::fstat(fd.get(), &file) == 0;
   const auto bytes = static_cast<std::uint64_t>(file.st_size);
-  // Of a daemon before this one: the page alone, or the page and the traces.
-  const bool known = bytes == kFileBytes || bytes == kTraceEnd || bytes == sizeof(TurnPage);
+  // Of a daemon before this one: the page alone, or the page and the traces, or the promises, too.
+  const bool known =
+      bytes == kFileBytes || bytes == kPromisesEnd || bytes == kTraceEnd || bytes == sizeof(TurnPage);
   if (!sealed || !known) {
     return Error{"the turn page's descriptor is not a sealed memory file of " + std::to_string(kFileBytes) +
                  " bytes"};
@@ -59,8 +62,13 @@ std::optional<TraceMemory> TurnMemory::trace() {
 }
 
 TurnPromises* TurnMemory::promises() {
-  if (mapping_.size() < kFileBytes) return nullptr;
+  if (mapping_.size() < kPromisesEnd) return nullptr;
   return static_cast<TurnPromises*>(static_cast<void*>(mapping_.data() + kPromisesOffset));
+}
+
+Residencies* TurnMemory::residencies() {
+  if (mapping_.size() < kFileBytes) return nullptr;
+  return static_cast<Residencies*>(static_cast<void*>(mapping_.data() + kResidenciesOffset));
 }
 
 }  // namespace fairgv::session

@@ -38,6 +38,7 @@
 
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/session/memory/residency.hpp"
 #include "runtime/session/trace.hpp"
 #include "runtime/session/turn_wait.hpp"
 #include "sched/sampling.hpp"
@@ -134,6 +135,11 @@ static_assert(sizeof(TurnPromise) == 64);
 
 struct TurnPromises {
   TurnPromise devices[kMaxDevices];
+};
+
+/// How much of each device's memory the session has, behind the promises in the file.
+struct Residencies {
+  DeviceResidency devices[kMaxDevices];
 };
 
 namespace detail {
@@ -248,6 +254,8 @@ class TurnMemory {
   std::optional<TraceMemory> trace();
   /// Null in an older daemon's file.
   TurnPromises* promises();
+  /// The same.
+  Residencies* residencies();
 
  private:
   TurnMemory(UniqueFd fd, Mapping mapping) : fd_(std::move(fd)), mapping_(std::move(mapping)) {}

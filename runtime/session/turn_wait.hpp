@@ -16,10 +16,11 @@ enum class TurnWait : std::uint32_t {
   in_flight,   // enough is under way
   program,     // commands wait for the program: a user event, or an access of its own to memory
   compiler,    // code is made for a command
+  memory,      // memory that a command uses is not on the device yet
 };
 
-inline constexpr std::array<const char*, 8> kTurnWaitNames{"",      "turn",      "asked back", "sample",
-                                                           "slice", "in flight", "program",    "compiler"};
+inline constexpr std::array<const char*, 9> kTurnWaitNames{
+    "", "turn", "asked back", "sample", "slice", "in flight", "program", "compiler", "memory"};
 
 /// The name of a value from a page or a record; empty if it is no reason.
 constexpr const char* name_of_wait(std::uint32_t raw) {

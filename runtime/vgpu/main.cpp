@@ -31,6 +31,7 @@
 #include "runtime/vgpu/orders.hpp"
 #include "runtime/vgpu/placement.hpp"
 #include "runtime/vgpu/process.hpp"
+#include "runtime/vgpu/residency/residencies.hpp"
 #include "runtime/vgpu/worker.hpp"
 
 namespace fairgv::vgpu {
@@ -93,17 +94,25 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   if (from) {
     for (const auto& [device, target] : from->order.moves) access.moved_to(target);
   }
+  std::span<session::DeviceResidency> lent;
+  if (session::Residencies* const pages = turns->residencies())
+    lent = std::span(pages->devices).first(ready.devices.size());
+  Residencies residencies(
+      lent, [fd = options.descriptors.knock] { session::knock(fd); }, from.has_value());
+  settings.residencies = residencies.by_device();
   std::optional<Tracer> tracer;
   if (const auto trace_memory = turns->trace())
     settings.tracer = &tracer.emplace(*trace_memory, device_turns);
   Executor executor(segment.value(), device_turns, settings);
   const Socket ledger{UniqueFd(options.descriptors.ledger)};
+  residencies.set_wake([&executor] { executor.reconsider(); });
   MemoryAccount memory(ready.devices.size(), ask_daemon(ledger));
   const auto calls =
       back_end.value()->serve(segment.value(), executor,
                               {.slicing = settings.slicing.mode != SlicingSettings::Mode::off,
                                .never_slice = {tuning.never_slice.begin(), tuning.never_slice.end()},
                                .memory = ledger ? &memory : nullptr,
+                               .residencies = &residencies,
                                .object_limit = tuning.objects,
                                .access = access});
   std::uint64_t next_number = 1;

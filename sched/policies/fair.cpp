@@ -1,6 +1,7 @@
 #include "sched/policies/fair.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "sched/tenant_checks.hpp"
@@ -108,6 +109,14 @@ bool FairPolicy::may_forget(TenantId id) const {
   if (found == nullptr) return true;
   if (promises_ && !promises_->may_forget(id, latest_)) return false;
   return queue_of(found->service).ahead(id) == Duration(0);
+}
+
+double FairPolicy::position(TenantId id) const {
+  const Member* const member = find(id);
+  if (member == nullptr) return std::numeric_limits<double>::infinity();
+  // Batch tenants come after all others.
+  const double behind = member->service == ServiceClass::batch ? std::numeric_limits<double>::max() / 2 : 0;
+  return behind + queue_of(member->service).start_tag(id);
 }
 
 // -- turns

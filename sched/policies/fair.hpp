@@ -97,6 +97,7 @@ class FairPolicy final : public Policy, public Interrupter {
   void charge(TenantId id, Duration used, Time now) override;
   void rest(Duration free, Time now) override;
   bool may_forget(TenantId id) const override;
+  double position(TenantId id) const override;
   bool held_back(TenantId id, Time /*now*/) const override { return promises_ && promises_->is_held(id); }
   TenantBudget budget(TenantId id, Time now) const override;
   void restore(TenantId id, const TenantBudget& budget, Time now) override;

@@ -117,7 +117,7 @@ std::vector<Record> checks() {
       .call(wire::CheckQueue{kContext, 0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 1})
       .call(wire::CheckSubBuffer{kBuffer, CL_MEM_READ_WRITE, 1, 256})
       .call(wire::CheckEmptyCommand{kQueue, kBuffer, CL_COMMAND_READ_BUFFER})
-      .call(wire::CheckImagesOfHostMemory{kContext})
+      .call(wire::CheckHostMemory{kContext})
       .call(wire::CheckReleaseCallback{kProgram})
       .records();
 }

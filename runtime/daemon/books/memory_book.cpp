@@ -21,6 +21,12 @@ std::uint64_t capacity_of(const DeviceRule& rule, std::uint64_t device_bytes) {
   return rule.memory ? std::min(rule.memory->of(there), there) : there;
 }
 
+/// The bytes that tenants may hold together.
+std::uint64_t lent_of(const DeviceRule& rule, std::uint64_t capacity) {
+  if (!rule.oversubscribe || capacity == memquota::kUnlimited) return capacity;
+  return static_cast<std::uint64_t>(static_cast<double>(capacity) * *rule.oversubscribe);
+}
+
 LedgerAnswer refusal_answer(memquota::Refusal refusal) {
   const bool limit = refusal.rule == memquota::Refusal::Rule::limit;
   return {0, limit ? LedgerAnswer::Refusal::limit : LedgerAnswer::Refusal::device_full};
@@ -52,7 +58,7 @@ void MemoryBook::refresh(const DeviceRules& rules, const TenantRegistry& tenants
   listed_ = names;
   for (std::uint32_t device = 0; device < device_bytes_.size(); ++device) {
     const std::uint64_t capacity = capacity_of(rules.of(device), device_bytes_[device]);
-    ledger_.set_capacity(device, capacity);
+    ledger_.set_capacity(device, lent_of(rules.of(device), capacity));
     for (const std::string& name : names) {
       const auto [limit, reserve] = tenants.memory_bounds(name, capacity);
       ledger_.allow(name, device, {limit, reserve});

@@ -107,6 +107,9 @@ struct TenantRules {
   bool choose_devices() const;
 };
 
+/// When memory comes in and goes out where it is lent (turns/memory_lender.hpp).
+enum class OversubscribeMode { turns, demand };
+
 /// How a device is shared while several want it (docs/SCHEDULING.md).
 struct DeviceRule {
   std::string policy{sched::kDefaultPolicy};
@@ -121,6 +124,10 @@ struct DeviceRule {
   sched::Share oversell_limit = sched::oversell::kSellUpTo;  // of the device, for that use and a newcomer
   std::optional<double> oversell_ratio{};      // instead: sold so many times, whatever tenants use
   std::optional<std::uint32_t> evacuate_to{};  // where sessions go first when the device is drained
+  std::optional<double> oversubscribe{};       // its memory is lent so many times; none: it is not
+  OversubscribeMode oversubscribe_mode = OversubscribeMode::turns;
+  std::chrono::nanoseconds oversubscribe_turn = std::chrono::seconds(2);  // the longest turn for that
+  std::uint64_t oversubscribe_link = 0;  // simulated, bytes per second each way; 0: none
   // [device.N] only:
   std::optional<std::uint32_t> same_as{};    // see devices/hardware.hpp
   std::optional<std::uint64_t> speed{};      // sched::DeviceProfile::speed; none: as the driver says

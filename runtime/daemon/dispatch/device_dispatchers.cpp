@@ -10,8 +10,15 @@
 namespace fairgv::daemon {
 namespace {
 
-TurnRules turn_rules(const DeviceRule& rule) {
-  return {rule.slices, rule.hold_limit, rule.interrupts, rule.sampling};
+LendingRule lending_rule(const DeviceRule& rule, std::uint64_t bytes) {
+  if (!rule.oversubscribe || bytes == 0) return {};
+  return {rule.memory ? std::min(rule.memory->of(bytes), bytes) : bytes,
+          rule.oversubscribe_mode == OversubscribeMode::demand, rule.oversubscribe_turn,
+          rule.oversubscribe_link};
+}
+
+TurnRules turn_rules(const DeviceRule& rule, std::uint64_t bytes) {
+  return {rule.slices, rule.hold_limit, rule.interrupts, rule.sampling, lending_rule(rule, bytes)};
 }
 
 }  // namespace
@@ -34,7 +41,7 @@ void DeviceDispatchers::set_policy(const std::string& policy, std::optional<std:
 
 void DeviceDispatchers::go_by_rule(std::uint32_t device, const DeviceRule& before, Time now) {
   const DeviceRule& rule = rules_.of(device);
-  dispatchers_[device].set_rules(turn_rules(rule));
+  dispatchers_[device].set_rules(turn_rules(rule, bytes_[device]));
   if (rule.policy == before.policy) return;
   dispatchers_[device].set_policy(sched::make_policy(rule.policy, rule.slices.least), now);
 }
@@ -45,12 +52,13 @@ bool DeviceDispatchers::goes_by(std::string_view policy) const {
                      [policy](const auto& entry) { return entry.second.policy == policy; });
 }
 
-Dispatcher& DeviceDispatchers::add(std::uint32_t hardware) {
+Dispatcher& DeviceDispatchers::add(std::uint32_t hardware, std::uint64_t bytes) {
   const DeviceRule& rule = rules_.of(size());
   hardware_.push_back(hardware);
+  bytes_.push_back(bytes);
   dues_.emplace_back();
   Dispatcher& added = dispatchers_.emplace_back(sched::make_policy(rule.policy, rule.slices.least));
-  added.set_rules(turn_rules(rule));
+  added.set_rules(turn_rules(rule, bytes));
   added.log().turn_on(tracing_, std::chrono::steady_clock::now);
   return added;
 }
@@ -58,6 +66,7 @@ Dispatcher& DeviceDispatchers::add(std::uint32_t hardware) {
 void DeviceDispatchers::clear() {
   dispatchers_.clear();
   hardware_.clear();
+  bytes_.clear();
   dues_.clear();
 }
 
@@ -119,8 +128,10 @@ void DeviceDispatchers::adopt_session(const DispatchedSession& session, const Se
 Dispatcher::SessionPages DeviceDispatchers::pages(const DispatchedSession& session, std::size_t device) {
   session::TurnPromise* const promise =
       session.promises == nullptr ? nullptr : &session.promises->devices[device];
+  session::DeviceResidency* const residency =
+      session.residencies == nullptr ? nullptr : &session.residencies->devices[device];
   return {session.turns->devices[device], promise, *session.header,
-          std::span(session.turns->devices).first(session.devices.size())};
+          std::span(session.turns->devices).first(session.devices.size()), residency};
 }
 
 DeviceDispatchers::Member DeviceDispatchers::member_of(const DispatchedSession& session) {

@@ -31,8 +31,9 @@ struct DispatchedSession {
   SessionId id;
   TenantId tenant;
   sched::TenantAttributes attributes{};
-  session::TurnPage* turns = nullptr;         // device i of the worker at index i
-  session::TurnPromises* promises = nullptr;  // the same; null: an earlier release began the session
+  session::TurnPage* turns = nullptr;           // device i of the worker at index i
+  session::TurnPromises* promises = nullptr;    // the same; null: an earlier release began the session
+  session::Residencies* residencies = nullptr;  // the same
   ring::SegmentHeader* header = nullptr;
   int knock_fd = -1;     // the eventfd; it stays the caller's
   DeviceView devices{};  // the devices that the session's worker sees; hidden ones count for nothing
@@ -73,8 +74,8 @@ class DeviceDispatchers {
   /// Sets the policy of one device, or of all; it holds until set_rules().
   void set_policy(const std::string& policy, std::optional<std::uint32_t> device, Time now);
   /// Adds a device behind the others; `hardware` is the first device that is the same hardware, or the device
-  /// itself.
-  Dispatcher& add(std::uint32_t hardware);
+  /// itself. `bytes`: of memory that it has; 0: unknown.
+  Dispatcher& add(std::uint32_t hardware, std::uint64_t bytes = 0);
   /// Forgets everything, including tenants. Only without sessions.
   void clear();
   /// Whether turns are remembered when they end.
@@ -147,6 +148,7 @@ class DeviceDispatchers {
   DeviceRules rules_;
   std::vector<Dispatcher> dispatchers_;  // by device
   std::vector<std::uint32_t> hardware_;  // by device: the first device that is the same hardware
+  std::vector<std::uint64_t> bytes_;     // by device
   bool tracing_ = false;
   std::vector<Dues> dues_;  // by device; of the same hardware only the first's are used
   std::unordered_map<SessionId, Member> sessions_;

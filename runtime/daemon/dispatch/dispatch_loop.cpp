@@ -107,11 +107,11 @@ void DispatchLoop::reset_devices() {
 }
 
 void DispatchLoop::add_device(const std::optional<cpu_set_t>& processors,
-                              std::optional<std::uint32_t> same_as) {
+                              std::optional<std::uint32_t> same_as, std::uint64_t bytes) {
   const std::lock_guard lock(state_.mutex);
   const std::uint32_t own = state_.dispatchers.size();
   const std::uint32_t hardware = same_as.value_or(own);
-  Dispatcher& added = state_.dispatchers.add(hardware);
+  Dispatcher& added = state_.dispatchers.add(hardware, bytes);
   added.charges().set_processors(
       state_.processors.add_device(hardware == own ? processors : std::nullopt, Clock::now()));
 }

@@ -79,7 +79,8 @@ class DispatchLoop {
   /// Adds a device behind the others, for sessions to come. `processors`: the host's processors that the
   /// device consists of; none: the device has its own. `same_as`: the first of the earlier devices that is
   /// the same hardware; none: there is no such device.
-  void add_device(const std::optional<cpu_set_t>& processors = {}, std::optional<std::uint32_t> same_as = {});
+  void add_device(const std::optional<cpu_set_t>& processors = {}, std::optional<std::uint32_t> same_as = {},
+                  std::uint64_t bytes = 0);
   /// See ProcessorCharges::charge(): about every kProcessorLook where any device runs on the host's
   /// processors.
   void account_processors(const std::vector<ProcessorTime>& times);

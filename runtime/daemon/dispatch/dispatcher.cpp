@@ -43,22 +43,32 @@ void Dispatcher::forget_tenant(TenantId id, Time now) {
   accounts().forget(id);
 }
 
-void Dispatcher::add_session(PlaceId id, TenantId tenant, const SessionPages& pages, Time now,
-                             WorkerHandle worker) {
+void Dispatcher::add_place(PlaceId id, TenantId tenant, const SessionPages& pages, Time now,
+                           WorkerHandle worker) {
   places().add(id, SessionPlace{.tenant = tenant,
                                 .turn = &pages.turn,
                                 .promise = pages.promise,
+                                .memory = pages.residency == nullptr
+                                              ? std::nullopt
+                                              : std::optional(session::ResidencyLender(*pages.residency)),
                                 .header = &pages.header,
                                 .work = ClaimedWork(now),
                                 .worker = std::move(worker),
                                 .turns = pages.turns});
 }
 
+void Dispatcher::add_session(PlaceId id, TenantId tenant, const SessionPages& pages, Time now,
+                             WorkerHandle worker) {
+  add_place(id, tenant, pages, now, std::move(worker));
+  arbiter_.device().memory.begin(places().at(id));
+}
+
 void Dispatcher::adopt_session(PlaceId id, TenantId tenant, const SessionPages& pages, std::uint64_t used_ns,
                                Time now, const WorkCounters& work, const std::optional<TurnBooks>& books,
                                WorkerHandle worker) {
-  add_session(id, tenant, pages, now, std::move(worker));
+  add_place(id, tenant, pages, now, std::move(worker));
   SessionPlace& place = places().at(id);
+  arbiter_.device().memory.adopt(place);
   place.work = ClaimedWork(now, work);
   place.used_ns = used_ns;
   const TurnState state = place.state();
@@ -74,6 +84,7 @@ void Dispatcher::remove_session(PlaceId id, Time now) {
   accounts().at(tenant).ended += place->look_at_work(now);
   places().remove(id);
   arbiter_.settle(tenant, has_turn, now);
+  arbiter_.look_at_memory(now);
 }
 
 void Dispatcher::change_worker(PlaceId id, WorkerHandle worker, Time now) {
@@ -82,6 +93,7 @@ void Dispatcher::change_worker(PlaceId id, WorkerHandle worker, Time now) {
   const bool has_turn = end_wish(id, *place, now);
   place->turn->state.store(static_cast<std::uint32_t>(TurnState::idle), std::memory_order_release);
   place->worker = std::move(worker);
+  arbiter_.device().memory.begin(*place);
   arbiter_.settle(place->tenant, has_turn, now);
 }
 
@@ -96,18 +108,23 @@ bool Dispatcher::end_wish(PlaceId id, SessionPlace& place, Time now) {
 void Dispatcher::look(PlaceId id, Time now) {
   SessionPlace* const place = places().find(id);
   if (place == nullptr || place->broken) return;
+  look_at_turn(id, *place, now);
+  arbiter_.look_at_memory(now);
+}
+
+void Dispatcher::look_at_turn(PlaceId id, SessionPlace& place, Time now) {
   if (arbiter_.is_interrupted(id)) return;  // until its turn goes on
-  if (arbiter_.has_turn(id)) return arbiter_.look_at_holder(*place, now);
-  switch (place->state()) {
+  if (arbiter_.has_turn(id)) return arbiter_.look_at_holder(place, now);
+  switch (place.state()) {
     case TurnState::wanting:
-      if (!place->waiting && !place->suspended) arbiter_.want(id, *place, now);
+      if (!place.waiting && !place.suspended) arbiter_.want(id, place, now);
       return;
     case TurnState::idle:
-      if (!place->waiting) return;
-      arbiter_.report_broken(id, *place, "withdrew its wish for the device", now);
+      if (!place.waiting) return;
+      arbiter_.report_broken(id, place, "withdrew its wish for the device", now);
       return;
     default:
-      arbiter_.report_broken(id, *place, "took the device without a turn", now);
+      arbiter_.report_broken(id, place, "took the device without a turn", now);
   }
 }
 

@@ -59,7 +59,10 @@ class Dispatcher {
   explicit Dispatcher(std::unique_ptr<sched::Policy> policy) : arbiter_(std::move(policy)) {}
 
   /// Rules for turns granted from now on, and for the watchdog.
-  void set_rules(const TurnRules& rules) { arbiter_.device().rules = rules; }
+  void set_rules(const TurnRules& rules) {
+    arbiter_.device().rules = rules;
+    arbiter_.device().memory.set_rule(rules.lending, places());
+  }
   /// Sets the policy from now on. Tenants carry over with their attributes and with the state of their
   /// promises, as far as both policies know it (sched/budget.hpp). A turn in progress goes on as it began.
   void set_policy(std::unique_ptr<sched::Policy> policy, Time now) {
@@ -84,7 +87,8 @@ class Dispatcher {
     session::DeviceTurn& turn;
     session::TurnPromise* promise;  // null: an earlier release began the session
     ring::SegmentHeader& header;
-    std::span<session::DeviceTurn> turns{};  // on all devices of the session
+    std::span<session::DeviceTurn> turns{};         // on all devices of the session
+    session::DeviceResidency* residency = nullptr;  // null: as `promise`
   };
   /// The tenant must be known. The dispatcher uses `worker` on a device that runs on the host's processors.
   void add_session(PlaceId id, TenantId tenant, const SessionPages& pages, Time now,
@@ -141,6 +145,8 @@ class Dispatcher {
   TurnLog& log() { return arbiter_.log(); }
 
  private:
+  void add_place(PlaceId id, TenantId tenant, const SessionPages& pages, Time now, WorkerHandle worker);
+  void look_at_turn(PlaceId id, SessionPlace& place, Time now);
   bool end_wish(PlaceId id, SessionPlace& place, Time now);
   Places& places() { return arbiter_.device().places; }
   TenantAccounts& accounts() { return charges().accounts(); }

@@ -33,7 +33,7 @@ DeviceKeeper::DeviceKeeper(const Config& config, DispatchLoop& dispatch, Tenanci
 void DeviceKeeper::add(const session::DeviceDescription& device, std::uint32_t hardware) {
   table_.devices.push_back(device);
   table_.hardware.push_back(hardware);
-  dispatch_.add_device(processors_of(device, config_), hardware);
+  dispatch_.add_device(processors_of(device, config_), hardware, device.memory);
   tenancies_.memory().add_device(device);
   tenancies_.registry().set_devices(table_.hardware);
   const auto drained = std::find(still_drained_.begin(), still_drained_.end(), device);

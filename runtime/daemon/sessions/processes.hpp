@@ -44,6 +44,7 @@ inline DispatchedSession dispatched_session(Session& session, const TenantRegist
           .attributes = tenants.find(session.tenant)->attributes,
           .turns = &session.turns.page(),
           .promises = session.turns.promises(),
+          .residencies = session.turns.residencies(),
           .header = &session.header.header(),
           .knock_fd = session.knock.get(),
           .devices = session.moved.visited_in(session.devices),

@@ -301,6 +301,7 @@ void Arbiter::end_turn(SessionPlace& place, State state, Time now) {
   const bool paused =
       state == State::idle && honest && !place.suspended && !device_.turn->taken_back && device_.turn->worked;
   forget_turn(now);
+  MemoryLender::end(place, now);
   policy_->end(place.tenant, now);
   if (state == State::wanting && honest && !place.suspended) line_up(id, place, now);
   if (paused && !device_.interrupted && !device_.line.has(place.tenant)) {
@@ -324,7 +325,7 @@ void Arbiter::grant_next(Time now) {
   deadline_.reset();
   if (device_.interrupted) return go_on(now);
   while (!device_.line.empty()) {
-    policy_->set_slice(device_.rules.slices.of(device_.line.tenants()));
+    policy_->set_slice(slice());
     if (auto* const interrupter = policy_->interrupter()) interrupter->set_possible(device_.interruptible());
     const sched::Decision decision = policy_->next(now);
     if (!decision.turn) {
@@ -332,7 +333,9 @@ void Arbiter::grant_next(Time now) {
       return;
     }
     const PlaceId id = device_.line.first_of(decision.turn->tenant);
-    if (grant(id, device_.places.at(id), *decision.turn, now)) return;
+    SessionPlace& place = device_.places.at(id);
+    if (!has_memory(id, place, now)) return;
+    if (grant(id, place, *decision.turn, now)) return lend_to_next(now);
   }
 }
 
@@ -353,6 +356,7 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
     return false;
   }
   leave(id, place, now);
+  device_.memory.grant(place, others_lack_memory(place), device_.places, now);
   device_.charges.accounts().at(place.tenant).waits.add(now - place.waiting_since, now);
   TurnInProgress& turn = device_.turn.emplace(TurnInProgress{.place = id,
                                                              .commands = commands,

@@ -5,7 +5,7 @@
 // the policy decides which tenant is next, for how long, and for which tenant the device is kept.
 //
 // Invariant, kept by every call: when no place has the turn, no place wants it, it is being kept for a
-// tenant, or the policy leaves it idle until the deadline.
+// tenant, memory of the next place comes in, or the policy leaves it idle until the deadline.
 //
 // A device cannot be taken from a command that runs. A session that holds it for longer than the hold limit
 // while another session wants it counts as broken, so that its worker is killed: one kernel that never ends
@@ -94,6 +94,8 @@ class Arbiter {
   /// The policy has been told of a tenant's new attributes: a promise may end the turn, or let a tenant go
   /// on.
   void attributes_changed(Time now);
+  /// Memory may have come in or gone out (memory_lender.hpp).
+  void look_at_memory(Time now);
   /// A tick of the host: tells the policy of the tenants, which must be known, and asks whether the holder is
   /// to give the device back.
   void hear_of_host(std::span<const HostTold> tenants, Time now);
@@ -134,6 +136,11 @@ class Arbiter {
   void end_turn(SessionPlace& place, State state, Time now);
   void forget_turn(Time now);
   void grant_next(Time now);
+  bool has_memory(PlaceId id, SessionPlace& place, Time now);
+  void lend_to(SessionPlace& place, Time now);
+  void lend_to_next(Time now);
+  bool others_lack_memory(const SessionPlace& place);
+  Duration slice() const;
   bool grant(PlaceId id, SessionPlace& place, const sched::Turn& turn, Time now);
 
   std::unique_ptr<sched::Policy> policy_;

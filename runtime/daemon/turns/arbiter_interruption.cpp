@@ -14,12 +14,13 @@ bool Arbiter::interrupt(const SessionPlace& newcomer, Time now) {
   const SessionPlace& holder = holding_place();
   const auto longest = interrupter->interrupts(newcomer.tenant, holder.tenant, now);
   if (!longest) return false;
-  policy_->set_slice(device_.rules.slices.of(device_.line.tenants()));
+  policy_->set_slice(slice());
   sched::Decision next = policy_->next(now);
-  if (!next.turn || next.turn->tenant != newcomer.tenant || next.turn->end == sched::TurnEnd::clock ||
-      !holder.stand_still()) {
+  if (!next.turn || next.turn->tenant != newcomer.tenant || next.turn->end == sched::TurnEnd::clock) {
     return false;
   }
+  SessionPlace& first = device_.places.at(device_.line.first_of(newcomer.tenant));
+  if (!MemoryLender::is_ready(first) || !holder.stand_still()) return false;
   next.turn->slice = std::min(next.turn->slice, *longest);
   next.turn->bounded = true;
   log_.note(device_.turn->traced(log_.time(now), true));

@@ -5,6 +5,7 @@
 
 #include "runtime/daemon/turns/charges.hpp"
 #include "runtime/daemon/turns/interruption.hpp"
+#include "runtime/daemon/turns/memory_lender.hpp"
 #include "runtime/daemon/turns/place.hpp"
 #include "runtime/daemon/turns/turn_in_progress.hpp"
 #include "runtime/daemon/turns/waiting_line.hpp"
@@ -22,6 +23,7 @@ struct TurnRules {
   /// Whether turns may be interrupted, on a device that is the host's own processors.
   bool interrupts = true;
   sched::Sampling sampling = sched::Sampling::history;
+  LendingRule lending{};
 };
 
 /// Others may read it; the dispatcher alone changes it.
@@ -33,6 +35,8 @@ struct DeviceState {
   std::optional<TurnInProgress> turn{};
   /// The turn that stands still meanwhile.
   std::optional<Interruption> interrupted{};
+  /// Of the device's memory.
+  MemoryLender memory{};
 
   bool interruptible() const { return rules.interrupts && charges.on_host_processors(); }
   const sched::Policy* policy = nullptr;  // in force

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -42,7 +43,8 @@ struct WorkerHandle {
 struct SessionPlace {
   TenantId tenant;
   session::DeviceTurn* turn = nullptr;
-  session::TurnPromise* promise = nullptr;  // none of a session that an earlier release began
+  session::TurnPromise* promise = nullptr;           // none of a session that an earlier release began
+  std::optional<session::ResidencyLender> memory{};  // the same
   ring::SegmentHeader* header = nullptr;
   ClaimedWork work{};
   sched::Time waiting_since{};
@@ -55,6 +57,10 @@ struct SessionPlace {
   sched::Duration charged{0};  // in its life
   WorkerHandle worker{};
   std::span<session::DeviceTurn> turns{};  // on all devices of the session
+  // MemoryLender's:
+  sched::Time turn_ended{};     // its last
+  sched::Duration comes_in{0};  // for so long the device waited for its memory, before its last turn
+  sched::Time shrinks_since{};  // it was asked to give memory back, or last did so
 
   session::TurnState state() const;
   /// Whether the session uses the device, as its page says.
@@ -103,6 +109,21 @@ class Places {
   /// The tenant's places.
   const std::vector<PlaceId>& of(TenantId tenant) const;
   bool all_suspended(TenantId tenant) const;
+  /// Calls visit(place), or visit(id, place).
+  template <class Visit>
+  void each(const Visit& visit) {
+    for (auto& [id, place] : places_) {
+      if constexpr (std::is_invocable_v<Visit, PlaceId, SessionPlace&>) {
+        visit(id, place);
+      } else {
+        visit(place);
+      }
+    }
+  }
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (const auto& [id, place] : places_) visit(place);
+  }
 
   /// Whether the place counts among those that use the device.
   void count_user(SessionPlace& place, bool user);

@@ -21,6 +21,7 @@
 #include "runtime/vgpu/backend/dispatch.hpp"
 #include "runtime/vgpu/executor/executor.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
+#include "runtime/vgpu/residency/residencies.hpp"
 
 namespace fairgv::vgpu {
 
@@ -29,6 +30,7 @@ struct ServeSettings {
   bool slicing = true;                  // programs are prepared so that launches can run in parts
   std::set<std::string> never_slice{};  // functions whose launches must run whole
   MemoryAccount* memory = nullptr;      // outlives all commands; none: memory is not counted
+  Residencies* residencies = nullptr;   // the same; none: no device's memory is lent
   std::uint32_t object_limit = session::WorkerTuning{}.objects;  // that the program may have at a time
   DeviceAccess access{};                                         // to the devices; default: to all
 };

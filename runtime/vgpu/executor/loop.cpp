@@ -81,9 +81,10 @@ void Executor::Loop::hand_over() {
     });
     // The driver cannot be told to wait for a command that it has not got, whatever it does about failures.
     const bool must_not = command->begun > 0 && !command->cut;  // its parts could not be gone on with
-    command->issue_error = must_not                 ? kOutOfResources
-                           : refused == waits.end() ? command->issue()
-                                                    : wait_refused(*command, **refused);
+    command->issue_error = must_not                     ? kOutOfResources
+                           : refused != waits.end()     ? wait_refused(*command, **refused)
+                           : command->memory_error != 0 ? command->memory_error
+                                                        : command->issue();
     if (command->issue_error != 0) {
       refuse(*command);
     } else if (command->observed) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "runtime/session/turn_wait.hpp"
 #include "runtime/vgpu/graph/command_graph.hpp"
@@ -16,6 +17,7 @@
 
 namespace fairgv::vgpu {
 
+class Block;
 class DeviceCommand;
 
 /// Takes the reports of drivers.
@@ -113,11 +115,16 @@ class DeviceCommand : public Node {
   virtual std::string_view name() const { return "(transfer)"; }
   virtual std::string_view why_whole() const { return "only kernel launches can be sliced"; }
 
+  /// Adds the blocks of memory that it uses, where a device's memory is lent (residency/block.hpp).
+  virtual void blocks(std::vector<Block*>& to) const { (void)to; }
+
   /// Commands of the same kind are expected to keep the device busy for the same time.
   virtual sched::CommandKind kind() const = 0;
 
   /// The return value of issue(); the loop thread's.
   std::int32_t issue_error = 0;
+  /// Not 0: memory that it uses cannot be on the device, and it ends with this error instead of being issued.
+  std::int32_t memory_error = 0;
   // The executor's (and its lock's).
   /// It runs in parts.
   bool cut = false;

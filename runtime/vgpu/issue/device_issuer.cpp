@@ -14,6 +14,9 @@ namespace {
 /// A turn that is kept no longer than this for the program's next command is not worth a sleep.
 constexpr std::chrono::microseconds kWorthSpinning{100};
 
+/// CL_MEM_OBJECT_ALLOCATION_FAILURE: no other driver's commands name blocks.
+constexpr std::int32_t kMemoryNeverFits = -4;
+
 }  // namespace
 
 DeviceIssuer::DeviceIssuer(session::DeviceTurn& turn, const IssueShared& shared, wire::DeviceIndex index)
@@ -21,7 +24,10 @@ DeviceIssuer::DeviceIssuer(session::DeviceTurn& turn, const IssueShared& shared,
       index_(index),
       turn_({turn, shared.settings.promises.empty() ? nullptr : &shared.settings.promises[index]},
             shared.settings.turn, [this] { knock_again_ = !shared_.settings.knock(index_); }),
-      slicer_(shared.settings.slicing) {}
+      slicer_(shared.settings.slicing),
+      residency_(shared.settings.residencies.empty() ? nullptr : shared.settings.residencies[index]) {
+  if (residency_ != nullptr) turn_.keep_turns([this] { return residency_->keep(); });
+}
 
 void DeviceIssuer::knock_again() {
   if (std::exchange(knock_again_, false)) knock_again_ = !shared_.settings.knock(index_);
@@ -55,13 +61,44 @@ Next DeviceIssuer::next() {
 
 Next DeviceIssuer::offer(DeviceCommand& first, bool in_parts) {
   const bool may_run = in_parts || first.begun == 0;
-  if (may_run && first.compiles_late(in_parts)) {
+  // A launch that waits in the driver for its turn would keep its memory on the device meanwhile.
+  if (may_run && !lends() && first.compiles_late(in_parts)) {
     compile_next_ = turn_.in_flight() == 0;
     compile_in_parts_ = in_parts;
     return std::nullopt;
   }
-  if (!in_parts) return Offer(first.kind());
-  return Offer(first.kind(), true, slicer_.ahead_from(shared_.settings.turn.slice));
+  Offer offer(first.kind());
+  if (in_parts) offer = Offer(first.kind(), true, slicer_.ahead_from(shared_.settings.turn.slice));
+  if (lends()) look_at_memory(offer, first);
+  return offer;
+}
+
+// ---- memory that is lent
+
+void DeviceIssuer::look_at_memory(Offer& offer, DeviceCommand& first) {
+  const Residency::Fit fit = residency_->fit(first);
+  offer.lacks_memory = fit == Residency::Fit::to_come;
+  if (fit == Residency::Fit::never) first.memory_error = kMemoryNeverFits;
+}
+
+Permit DeviceIssuer::may_issue_with_memory(const Next& next, TimePoint now) {
+  residency_->look();
+  if (next && next->lacks_memory) residency_->plan(ready_);
+  const bool was_busy = turn_.is_busy();
+  const Permit permit = turn_.may_issue(next, now);
+  if (!was_busy && turn_.is_busy()) residency_->turn_begins();
+  return permit;
+}
+
+bool DeviceIssuer::has_memory(DeviceCommand& first) {
+  return !lends() || first.memory_error != 0 || residency_->use(first);
+}
+
+/// While nothing is in the driver's hands, objects may go. The plan is made before the turn is given back.
+void DeviceIssuer::tell_memory() {
+  if (!lends() || turn_.in_flight() != 0) return;
+  residency_->plan(ready_);
+  residency_->rests();
 }
 
 TurnWait DeviceIssuer::why_nothing_is_next() const {
@@ -108,9 +145,11 @@ void DeviceIssuer::compiled(DeviceCommand& command) {
 void DeviceIssuer::pick(Batch& batch, std::uint64_t allowed, std::uint32_t cpu, TimePoint now) {
   while (batch.size() < std::min<std::uint64_t>(allowed, kMostInBatch)) {
     const Next next = this->next();
-    if (!next || !turn_.admits(*next)) break;
+    if (!next || next->lacks_memory || !turn_.admits(*next)) break;
+    if (next->part && !batch.empty()) break;
+    if (!has_memory(*ready_.front())) break;
     if (next->part) {
-      if (batch.empty()) pick_part(batch, *next, cpu, now);
+      pick_part(batch, *next, cpu, now);
       break;
     }
     std::shared_ptr<DeviceCommand> command = std::move(ready_.front());
@@ -177,6 +216,7 @@ bool DeviceIssuer::ended_part(DeviceCommand& command, std::int32_t status, TimeP
   if (!ended_with) {
     shared_.in_flight.fetch_sub(1, kHint);
     turn_.completed(1, 0, now);
+    tell_memory();
     turn_.settle(next(), now);
     return true;
   }
@@ -214,6 +254,7 @@ void DeviceIssuer::note_end(DeviceCommand& command, const CommandTimes* times, T
 void DeviceIssuer::completed(std::uint64_t commands, std::uint64_t launches, TimePoint now) {
   shared_.in_flight.fetch_sub(commands, kHint);
   turn_.completed(commands, launches, now);
+  tell_memory();
   turn_.settle(next(), now);
 }
 

@@ -23,6 +23,7 @@
 #include "runtime/vgpu/graph/event_table.hpp"
 #include "runtime/vgpu/issue/settings.hpp"
 #include "runtime/vgpu/issue/slicer.hpp"
+#include "runtime/vgpu/residency/residency.hpp"
 #include "runtime/vgpu/turn/turn_client.hpp"
 
 namespace fairgv::vgpu {
@@ -69,7 +70,7 @@ class DeviceIssuer {
   Next next();
   /// How many commands may be issued now, by TurnClient.
   Permit may_issue(const Next& next, TimePoint now) {
-    const Permit permit = turn_.may_issue(next, now);
+    const Permit permit = !lends() ? turn_.may_issue(next, now) : may_issue_with_memory(next, now);
     if (!next) {
       turn_.tell_wait(why_nothing_is_next());
     } else if (permit.count == 0) {
@@ -96,7 +97,9 @@ class DeviceIssuer {
   enum class Rest { begins, ends, is_taken_over };  // the last: another worker's, before any command
   void rest(Rest rest) {
     rests_ = rest == Rest::begins;
-    if (rest == Rest::is_taken_over) turn_.take_over();
+    if (rest != Rest::is_taken_over) return;
+    turn_.take_over();
+    if (residency_ != nullptr) residency_->take_over();
   }
   /// Nothing is in the driver's hands, and no turn is under way.
   bool at_rest() const {
@@ -137,7 +140,7 @@ class DeviceIssuer {
   bool must_knock() const { return knock_again_; }
   void knock_again();
   /// Whether the dispatcher has moved this turn since somebody looked. Any thread.
-  bool changed() const { return turn_.changed(); }
+  bool changed() const { return turn_.changed() || (lends() && residency_->changed()); }
   /// When the loop must look again at the latest; `awake`: it must not sleep until then.
   struct Deadline {
     TimePoint at = TimePoint::max();
@@ -147,6 +150,12 @@ class DeviceIssuer {
 
  private:
   session::TurnWait why_nothing_is_next() const;
+  /// Whether the device's memory is lent.
+  bool lends() const { return residency_ != nullptr && residency_->is_on(); }
+  Permit may_issue_with_memory(const Next& next, TimePoint now);
+  void look_at_memory(Offer& offer, DeviceCommand& first);
+  bool has_memory(DeviceCommand& first);
+  void tell_memory();
   Next offer(DeviceCommand& first, bool in_parts);
   void pick_part(Batch& batch, const Offer& offer, std::uint32_t cpu, TimePoint now);
   void choose_observed(const Batch& batch) const;
@@ -156,6 +165,7 @@ class DeviceIssuer {
   const wire::DeviceIndex index_;
   TurnClient turn_;
   Slicer slicer_;
+  Residency* const residency_;                        // null: an earlier release's daemon lends no memory
   std::deque<std::shared_ptr<DeviceCommand>> ready_;  // in the order in which they became so
   bool knock_again_ = false;
   bool rests_ = false;

@@ -15,6 +15,7 @@
 
 namespace fairgv::vgpu {
 
+class Residency;
 class Tracer;
 
 /// Bounds of the pending work that only the program can make progress possible for.
@@ -33,6 +34,8 @@ struct IssueSettings {
   /// By device, what else the dispatcher says of turns; empty: an earlier release's daemon says nothing. It
   /// outlives the executor.
   std::span<session::TurnPromise> promises{};
+  /// By device; null where the device's memory is not lent, empty if none is. It outlives the executor.
+  std::span<Residency* const> residencies{};
   std::function<TimePoint()> now = std::chrono::steady_clock::now;
   /// Tells the dispatcher to look at a device's turn; false when that must be tried again.
   std::function<bool(wire::DeviceIndex)> knock = [](wire::DeviceIndex) { return true; };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/vgpu/opencl/objects.hpp"
 
@@ -16,7 +17,6 @@ constexpr std::uint64_t kMostLocalBytes = std::uint64_t{1} << 47;
 template <class T>
 Result<void> take_object(wire::ObjectId id, const ObjectTable<Object>& objects, Argument& argument) {
   FAIRGV_TRY(object, objects.get<T>(id));
-  argument.handle = object.value()->handle.get();
   argument.object = std::move(object).value();
   return {};
 }
@@ -98,15 +98,24 @@ void settle(ArgumentSet& set) {
   }
 }
 
+template <class T>
+cl_int set_object(cl_kernel kernel, cl_uint index, const Argument& argument) {
+  const auto handle = static_cast<const T&>(*argument.object).handle.get();
+  return clSetKernelArg(kernel, index, sizeof(handle), &handle);
+}
+
 cl_int set_on_driver(cl_kernel kernel, cl_uint index, const Argument& argument) {
   switch (argument.kind) {
     case wire::ArgumentKind::value:
       return clSetKernelArg(kernel, index, argument.bytes, argument.value.data());
     case wire::ArgumentKind::memory:
+      return set_object<Buffer>(kernel, index, argument);
     case wire::ArgumentKind::image:
+      return set_object<Image>(kernel, index, argument);
     case wire::ArgumentKind::sampler:
+      return set_object<Sampler>(kernel, index, argument);
     case wire::ArgumentKind::pipe:
-      return clSetKernelArg(kernel, index, sizeof(argument.handle), &argument.handle);
+      return set_object<Pipe>(kernel, index, argument);
     case wire::ArgumentKind::null_memory: {
       const cl_mem none = nullptr;
       return clSetKernelArg(kernel, index, sizeof(none), &none);
@@ -164,7 +173,12 @@ void Kernel::forget_released_arguments() {
   for (Sliced& kernel : sliced) kernel.on_driver.forget_released();
 }
 
-cl_int DriverArguments::apply(cl_kernel kernel, const std::shared_ptr<const ArgumentSet>& wanted) {
+cl_int DriverArguments::apply(cl_kernel kernel, const std::shared_ptr<const ArgumentSet>& wanted,
+                              std::uint64_t memory_made) {
+  if (std::exchange(memory_made_, memory_made) != memory_made) {
+    latest_.reset();
+    by_index_.clear();
+  }
   if (wanted == latest_) return CL_SUCCESS;
   latest_.reset();
   by_index_.resize(wanted->arguments.size());

@@ -9,6 +9,7 @@
 #include <CL/cl.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,7 +29,6 @@ struct Argument {
   std::size_t bytes = 0;                 // of the value, or of local memory
   std::vector<std::byte> value;          // kind value
   std::shared_ptr<const Object> object;  // kinds memory, image, sampler, pipe
-  void* handle = nullptr;                // the driver's, of the object
   const std::byte* address = nullptr;    // kind svm
 };
 
@@ -63,14 +63,16 @@ std::shared_ptr<const ArgumentSet> without_released(const std::shared_ptr<const 
 /// The arguments that a driver's kernel has been given.
 class DriverArguments {
  public:
-  /// Sets those of `wanted` that `kernel` does not have. CL_SUCCESS or the driver's error.
-  cl_int apply(cl_kernel kernel, const std::shared_ptr<const ArgumentSet>& wanted);
+  /// Sets those of `wanted` that `kernel` does not have. `memory_made`: of the context; all are set anew when
+  /// it has changed. CL_SUCCESS or the driver's error.
+  cl_int apply(cl_kernel kernel, const std::shared_ptr<const ArgumentSet>& wanted, std::uint64_t memory_made);
   /// Lets go of objects that the program has released.
   void forget_released();
 
  private:
   std::shared_ptr<const ArgumentSet> latest_;              // applied last, completely
   std::vector<std::shared_ptr<const Argument>> by_index_;  // in force
+  std::uint64_t memory_made_ = 0;                          // then
 };
 
 }  // namespace fairgv::vgpu::opencl

@@ -65,7 +65,7 @@ cl_kernel CommandBuffer::make_kernel(const Kernel& kernel, cl_int& failure) {
   });
   KernelHandle own(clCreateKernel(kernel.program->handle.get(), name.c_str(), &failure));
   if (failure != CL_SUCCESS) return nullptr;
-  failure = DriverArguments().apply(own.get(), kernel.arguments);
+  failure = DriverArguments().apply(own.get(), kernel.arguments, 0);
   if (failure != CL_SUCCESS) return nullptr;
   arguments.push_back(kernel.arguments);
   return kernels.emplace_back(std::move(own)).get();

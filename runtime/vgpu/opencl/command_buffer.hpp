@@ -73,6 +73,8 @@ struct CommandBuffer final : ObjectOf<CommandBuffer, ObjectKind::command_buffer>
   std::vector<const MadeCode*> code;  // of its launches, where the driver can be stopped; in their programs
   std::vector<std::shared_ptr<const ArgumentSet>> arguments;
   std::vector<KernelHandle> kernels;
+  /// The driver has these commands' handles of memory, which must not change.
+  std::vector<std::unique_ptr<Residency::Pin>> pins;
 };
 
 }  // namespace fairgv::vgpu::opencl

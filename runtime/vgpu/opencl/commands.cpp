@@ -84,6 +84,12 @@ void Launch::note_writes(WriteLog& log) const {
   }
 }
 
+void Launch::blocks(std::vector<Block*>& to) const {
+  for (const auto& argument : arguments_->arguments) {
+    if (argument && argument->object) add_block_of(*argument->object, to);
+  }
+}
+
 cl_int QueueCommand::enqueue_after(cl_event start) {
   std::vector<cl_event> list;
   for (const NodePtr& wait : driver_waits()) {
@@ -116,7 +122,7 @@ std::int32_t QueueCommand::compile(CompletionSink& sink) {
 }
 
 std::int32_t QueueCommand::issue() {
-  if (queue_->writes != nullptr && queue_->writes->on()) note_writes(*queue_->writes);
+  if (queue_->writes != nullptr && (queue_->writes->on() || queue_->is_lent)) note_writes(*queue_->writes);
   if (!at_gate_) return enqueue_after(nullptr);
   gate_->open();
   return CL_SUCCESS;
@@ -238,7 +244,7 @@ void Launch::give_up() {
 
 cl_int Launch::enqueue(cl_command_queue queue, const Waits& waits) {
   if (part_) return enqueue_part(queue, waits);
-  const cl_int error = kernel_->on_driver.apply(kernel_->handle.get(), arguments_);
+  const cl_int error = kernel_->on_driver.apply(kernel_->handle.get(), arguments_, kernel_->memory_made());
   if (error != CL_SUCCESS) return error;
   return clEnqueueNDRangeKernel(queue, kernel_->handle.get(), range_.dimensions,
                                 range_.has_offset ? range_.offset.data() : nullptr, range_.global.data(),
@@ -253,7 +259,8 @@ cl_int Launch::enqueue_part(cl_command_queue queue, const Waits& waits) {
     const cl_program program = kernel_->sliced_program->handle(grid_->dimensions);
     kernel.handle = KernelHandle(clCreateKernel(program, kernel_->name.c_str(), &error));
   }
-  if (error == CL_SUCCESS) error = kernel.on_driver.apply(kernel.handle.get(), arguments_);
+  if (error == CL_SUCCESS)
+    error = kernel.on_driver.apply(kernel.handle.get(), arguments_, kernel_->memory_made());
   if (error != CL_SUCCESS) return error;
   const auto part = slicing::encode(*grid_, *part_, address_bits_);
   if (!part) return CL_INVALID_GLOBAL_OFFSET;  // never: grid_ fits

@@ -9,10 +9,12 @@
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "runtime/vgpu/graph/device_command.hpp"
 #include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
+#include "runtime/vgpu/opencl/residency/buffer_block.hpp"
 #include "runtime/wire/calls/kernels.hpp"
 #include "slicing/launch.hpp"
 
@@ -114,6 +116,9 @@ class Transfer final : public QueueCommand {
   void note_writes(WriteLog& log) const override {
     if (writes_ == Writes::the_last) log.note(*std::get<sizeof...(Objects) - 1>(objects_));
   }
+  void blocks(std::vector<Block*>& to) const override {
+    std::apply([&to](const auto&... object) { (add_block_of(*object, to), ...); }, objects_);
+  }
 
  private:
   cl_int enqueue(cl_command_queue queue, const Waits& waits) final {
@@ -162,6 +167,7 @@ class Launch final : public QueueCommand, public SliceableLaunch {
   const ArgumentSet& arguments() const { return *arguments_; }
 
   void note_writes(WriteLog& log) const override;
+  void blocks(std::vector<Block*>& to) const override;
   bool is_launch() const override { return true; }
   bool compiles_late(bool in_parts) const override;
   std::string_view name() const override { return kernel_->name; }

@@ -158,7 +158,7 @@ class Handlers final : public CallHandler {
   // calls/question.cpp
   Result<wire::DevicesReply> handle(const wire::GetDevicesOfType& call);
   Result<wire::StatusReply> handle(const wire::CheckQueue& call);
-  Result<wire::StatusReply> handle(const wire::CheckImagesOfHostMemory& call);
+  Result<wire::StatusReply> handle(const wire::CheckHostMemory& call);
   Result<wire::StatusReply> handle(const wire::CheckEmptyCommand& call);
   Result<wire::StatusReply> handle(const wire::CheckSubBuffer& call);
   Result<wire::StatusReply> handle(const wire::CheckReleaseCallback& call);
@@ -202,6 +202,11 @@ class Handlers final : public CallHandler {
   /// made is poisoned.
   template <class Made>
   Result<void> charge(Made& object, std::uint64_t bytes, bool front_end_hears);
+  /// Lends the memory of the context's device; null if nobody does, or if there are several devices.
+  Residency* lender_of(const Context& context) const;
+  /// The object's memory is in no block.
+  template <class Made>
+  void note_other(Made& object, std::uint64_t bytes);
   /// The buffer in whose part of the arena the range lies, or null.
   std::shared_ptr<Buffer> owner_of(wire::ArenaRange range) const;
 

@@ -29,10 +29,13 @@
 #include "runtime/vgpu/opencl/move/write_log.hpp"
 #include "runtime/vgpu/opencl/programs/recipe.hpp"
 #include "runtime/vgpu/opencl/programs/sliced_program.hpp"
+#include "runtime/vgpu/residency/residencies.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::vgpu::opencl {
+
+class BufferBlock;
 
 /// The flags that need a client's pointer. Never passed on from a client: the front end turns it into copies
 /// or shared memory.
@@ -74,6 +77,9 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   ContextHandle handle;
   std::vector<wire::DeviceIndex> devices;
   std::uint64_t charged = 0;  // bit d: the program's device d, whose memory one of them has
+  std::uint64_t roots = 0;    // bit d: device d, which has one of them or is it
+  /// Counts handles of memory that were made anew (residency/buffer_block.hpp).
+  std::atomic<std::uint64_t> memory_made{0};
   std::vector<std::shared_ptr<const void>> sub_devices;  // that the driver's context uses
 
   /// Whether the driver can be stopped between making code and running it (code_gate.hpp). The loop thread's.
@@ -92,6 +98,7 @@ struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
   std::shared_ptr<const void> sub_device;  // that the driver's queue is on, if it is one
   cl_device_id device = nullptr;           // the driver's, that it is on
   cl_uint address_bits = 0;                // of that device
+  bool is_lent = false;                    // the memory of its device is (residency/)
   bool is_pocl = false;                    // its driver is, some of whose checks are assertions
   WriteLog* writes = nullptr;              // the session's; may be null
   /// Of local memory that it has, where the driver does not look by itself.
@@ -114,16 +121,14 @@ struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
   wire::ArenaRange backing;        // of a direct buffer
   MemoryCharge charge;
   std::uint64_t bytes = 0;
+  OtherMemory other;                   // its memory on lent devices, if it has no block
+  std::shared_ptr<BufferBlock> block;  // its memory, which may be out; null: it has a handle
   MemoryHandle handle;
   /// Called once the driver's buffer is gone and its memory is free again, or empty. `is_headroom`: the bytes
   /// that it was charged for are the front end's again.
   std::function<void(bool is_headroom)> when_gone;
 
-  ~Buffer() override {
-    handle = {};
-    const bool is_headroom = charge.release();
-    if (when_gone) when_gone(is_headroom);
-  }
+  ~Buffer() override;
 };
 
 struct Image final : ObjectOf<Image, ObjectKind::image> {
@@ -133,6 +138,8 @@ struct Image final : ObjectOf<Image, ObjectKind::image> {
   std::uint32_t depth = 0;               // images below it, in whose memory it is
   std::shared_ptr<const Buffer> buffer;  // the same, of an image that is a buffer's row of elements
   MemoryCharge charge;                   // outlives the handle
+  OtherMemory other;
+  std::unique_ptr<Residency::Pin> pin;  // keeps the memory of a buffer on the device
   MemoryHandle handle;
   cl_mem_object_type type = 0;
   std::size_t element_bytes = 0;
@@ -149,6 +156,7 @@ struct Pipe final : ObjectOf<Pipe, ObjectKind::pipe> {
   static constexpr std::string_view kName = "pipe";
   std::shared_ptr<Context> context;
   MemoryCharge charge;  // outlives the handle
+  OtherMemory other;
   MemoryHandle handle;
 };
 
@@ -224,8 +232,9 @@ struct Kernel final : ObjectOf<Kernel, ObjectKind::kernel> {
     MadeCode* made = nullptr;  // in the program
   } code;
 
-  /// Gives the driver's kernel the arguments of the next launch.
-  void apply_arguments() { on_driver.apply(handle.get(), arguments); }
+  /// Gives the driver's kernel the arguments of the next launch. CL_SUCCESS or the driver's error.
+  cl_int apply_arguments() { return on_driver.apply(handle.get(), arguments, memory_made()); }
+  std::uint64_t memory_made() const { return program->context->memory_made.load(std::memory_order_relaxed); }
   /// Lets go of arguments that the program has released; a launch that would use one fails.
   void forget_released_arguments();
 };

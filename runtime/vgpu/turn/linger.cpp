@@ -16,7 +16,12 @@ void Linger::comes_back(TimePoint now) {
   long_waits_.paid();
 }
 
-bool Linger::begin() {
+bool Linger::begin(Duration keep) {
+  if (keep > kLongest) {
+    until_ = *pausing_since_ + keep;
+    is_kept_ = true;
+    return true;
+  }
   // A long wait tries now and then whether the program's pauses have become short.
   if (long_waits_.due()) {
     until_ = *pausing_since_ + kLongest;
@@ -30,6 +35,7 @@ bool Linger::begin() {
 }
 
 void Linger::ended_in_vain() {
+  if (std::exchange(is_kept_, false)) return;
   wait_ = std::max<Duration>(wait_ * 3 / 4, kShortest);
   long_waits_.failed();
 }

@@ -31,8 +31,12 @@ class Linger {
   /// Begins to wait for the program, which pauses. False, and the wait was in vain: the turn is to be given
   /// back at once, by the device's own thread as it reports the end. The loop thread would first have to wake
   /// up, which takes as long as the shortest wait.
-  bool begin();
-  void stop() { until_.reset(); }
+  /// `keep`: if that is longer than it would ever wait, it waits so long, and learns nothing from that.
+  bool begin(Duration keep = Duration(0));
+  void stop() {
+    until_.reset();
+    is_kept_ = false;
+  }
   /// The wait is over, in vain.
   void ended_in_vain();
 
@@ -44,6 +48,7 @@ class Linger {
   sched::ProbePace long_waits_;
   std::optional<TimePoint> pausing_since_;  // the end of the program's last command, in this turn or not
   std::optional<TimePoint> until_;
+  bool is_kept_ = false;  // for longer than it would wait
 };
 
 }  // namespace fairgv::vgpu

@@ -23,7 +23,8 @@ struct Offer {
         std::optional<TimePoint> may_go_ahead_from = std::nullopt)
       : kind(of_kind), part(is_part), ahead_from(may_go_ahead_from) {}
   sched::CommandKind kind;
-  bool part;  // of a command that is cut: nothing else is in flight with it
+  bool part;                  // of a command that is cut: nothing else is in flight with it
+  bool lacks_memory = false;  // not to be issued before memory that it uses is on the device
   /// In lone turns, the time from which it may be issued although the part ahead of it has not ended.
   std::optional<TimePoint> ahead_from;
 };

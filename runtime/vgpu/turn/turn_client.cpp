@@ -60,8 +60,11 @@ Permit TurnClient::may_issue(const Next& next, TimePoint now) {
           meter_.begin(std::exchange(rested_, false), now);
         }
         continue;  // or the dispatcher has taken the unused turn back: look again
-      case TurnState::busy:
-        return of_busy_turn(next, now);
+      case TurnState::busy: {
+        const Permit permit = of_busy_turn(next, now);
+        if (permit.count > 0 && next && next->lacks_memory) return {0, TurnWait::memory};
+        return permit;
+      }
     }
     return {};
   }
@@ -120,7 +123,8 @@ void TurnClient::settle_contended(const Next& next, TimePoint now) {
 void TurnClient::linger_or_give_back(TimePoint now) {
   if (!linger_.until()) {
     linger_.pauses(meter_.used() ? meter_.last_completion() : now);
-    if (!linger_.begin()) give_back({}, now);
+    const Duration keep = keep_ ? keep_() : Duration(0);
+    if (!linger_.begin(keep)) give_back({}, now);
   } else if (now >= *linger_.until()) {
     linger_.ended_in_vain();
     give_back({}, now);
@@ -131,6 +135,7 @@ bool TurnClient::worth_issuing(const Offer& next) const {
   const auto state = static_cast<TurnState>(seen_.load(std::memory_order_relaxed));
   if (state == TurnState::wanting || state == TurnState::busy_asked) return false;
   if (state != TurnState::busy) return true;
+  if (next.lacks_memory) return false;
   if (next.part) return meter_.in_flight() == 0 || meter_.admits(next);
   if (meter_.contended() && meter_.in_flight() > 0 && !meter_.admits(next)) return false;
   return meter_.has_drained();

@@ -35,6 +35,9 @@ class TurnClient {
   /// `knock` tells the dispatcher to look at this turn. The pages outlive this.
   TurnClient(const TurnPages& pages, const TurnSettings& settings, std::function<void()> knock);
 
+  /// `keep`: for how long a contended turn is kept at least though there is nothing to issue, as giving it
+  /// back costs as much. Before the first command.
+  void keep_turns(std::function<Duration()> keep) { keep_ = std::move(keep); }
   /// Until now another worker had the session's turns. Before the first command.
   void take_over() { meter_.take_over(); }
 
@@ -127,6 +130,7 @@ class TurnClient {
   session::WorkerTurn turn_;
   const TurnSettings settings_;
   const std::function<void()> knock_;
+  std::function<Duration()> keep_{};
   std::atomic<std::uint32_t> seen_;      // the state as last looked at or moved; see changed()
   std::atomic<std::uint32_t> due_seen_;  // as the one above
   std::optional<TimePoint> due_until_;

@@ -51,10 +51,12 @@ struct CreateImageFromMemory {
   FAIRGV_FIELDS(id, memory, flags, description)
 };
 
-/// CL_SUCCESS unless the driver makes images of its own buffers and none of buffers in host memory, as Mesa's
-/// does for devices without an alignment for them. Then buffers of the context are to be the driver's own.
-struct CheckImagesOfHostMemory {
-  FAIRGV_CALL(CheckImagesOfHostMemory, 0x0315, StatusReply)
+/// Whether buffers of the context may lie in the host's memory, on devices that share it. Not CL_SUCCESS:
+/// they are to be the driver's own. Some drivers make images of their own buffers only, as Mesa's does for
+/// devices without an alignment for them; and where the device's memory is lent, buffers have to be able to
+/// leave it.
+struct CheckHostMemory {
+  FAIRGV_CALL(CheckHostMemory, 0x0315, StatusReply)
   ObjectId context;
   FAIRGV_FIELDS(context)
 };
@@ -86,7 +88,7 @@ constexpr std::uint64_t pipe_bytes(std::uint32_t packet_bytes, std::uint32_t max
   return packet_bytes * (std::uint64_t{max_packets} + 1);
 }
 
-using ImageCalls = TypeList<GetSupportedImageFormats, CreateImage, CreateImageFromMemory,
-                            CheckImagesOfHostMemory, CreateSampler, CreatePipe>;
+using ImageCalls = TypeList<GetSupportedImageFormats, CreateImage, CreateImageFromMemory, CheckHostMemory,
+                            CreateSampler, CreatePipe>;
 
 }  // namespace fairgv::wire

@@ -15,6 +15,7 @@ namespace fairgv::daemon {
 namespace {
 
 using Seconds = std::chrono::seconds;
+using Milliseconds = std::chrono::milliseconds;
 
 constexpr double kShortestSlice = 0.1;  // milliseconds; below it switching costs more than it shares
 constexpr double kLongestSlice = 1'000;
@@ -25,6 +26,8 @@ constexpr std::int64_t kLargestFloor = 1'000'000'000;  // work-groups
 constexpr std::size_t kMostNeverSliced = 1'000;
 constexpr std::size_t kLongestKernelName = 256;
 constexpr double kMostTimesSold = 100;
+constexpr double kMostTimesLent = 100;
+constexpr double kLongestLentTurn = 10'000;
 constexpr std::uint64_t kLeastBandwidth = std::uint64_t{1} << 20;  // bytes per second
 constexpr std::uint64_t kMostBandwidth = std::uint64_t{1} << 50;
 
@@ -103,6 +106,18 @@ OptionAccess<DeviceRule> slice_field() {
           }};
 }
 
+OptionAccess<DeviceRule> oversubscribe_mode_field() {
+  return {[](DeviceRule& rule, const OptionValue& value) {
+            rule.oversubscribe_mode = std::get<std::string>(value) == "demand" ? OversubscribeMode::demand
+                                                                               : OversubscribeMode::turns;
+            return std::string();
+          },
+          [](const DeviceRule& rule) -> std::optional<OptionValue> {
+            const bool on_demand = rule.oversubscribe_mode == OversubscribeMode::demand;
+            return OptionValue(std::string(on_demand ? "demand" : "turns"));
+          }};
+}
+
 /// Some of the cores that the daemon may use, and not all of them.
 std::string set_cores(Config& config, const OptionValue& value) {
   const auto& text = std::get<std::string>(value);
@@ -172,6 +187,24 @@ const ConfigOptions<DeviceRule>& common_device_options() {
         "The device where sessions go first when this one is drained (`fairgv drain`), if their tenants may "
         "use it."},
        field(&DeviceRule::evacuate_to)},
+      {{"oversubscribe", NumberType{1, kMostTimesLent}, "times", Applies::new_programs,
+        "no: what tenants hold fits into the device",
+        "Lend the device's memory so many times: what tenants hold may come to more than there is, and lies "
+        "in "
+        "the host's memory while others have their turns (see Memory that is lent)."},
+       field(&DeviceRule::oversubscribe)},
+      {{"oversubscribe_mode", ChoiceType{{"turns", "demand"}}, "", Applies::new_programs, "",
+        "`turns`: the memory of the tenant whose turn is next comes in before, and turns grow until that is "
+        "a small part of them. `demand`, to compare with: memory comes in when a command needs it, and turns "
+        "are as long as ever."},
+       oversubscribe_mode_field()},
+      {{"oversubscribe_turn_ms", NumberType{kShortestSlice, kLongestLentTurn}, "milliseconds",
+        Applies::at_once, "", "The longest that a turn grows to because memory has to come in for it."},
+       time_field<Milliseconds>(&DeviceRule::oversubscribe_turn)},
+      {{"oversubscribe_link", BytesType{0, kMostBandwidth}, "bytes per second", Applies::new_programs, "",
+        "For experiments on a device that has the host's memory: a link that is simulated, each way; 0: "
+        "none."},
+       field(&DeviceRule::oversubscribe_link)},
   };
   return kOptions;
 }

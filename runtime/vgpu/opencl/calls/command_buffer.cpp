@@ -126,6 +126,7 @@ Result<cl_int> Handlers::record(const wire::Recording& recording, Record record,
 
   cl_sync_point_khr own = 0;
   cl_int error = first_error(buffer, *objects...);
+  (pin_memory(*objects, buffer.pins, error), ...);
   if (error == CL_SUCCESS) {
     const auto count = static_cast<cl_uint>(waits.value().size());
     error = record(buffer, RecordWaits{count, count != 0 ? waits.value().data() : nullptr, &own});
@@ -162,6 +163,8 @@ Result<void> Handlers::handle(const wire::RecordKernel& call) {
       error = local_memory_error(*kernel.value(), *kernel.value()->arguments, *buffer.queue);
     }
     if (error == CL_SUCCESS) error = group_error(range, *kernel.value(), buffer.queue->device);
+    if (error != CL_SUCCESS) return error;
+    error = pin_arguments(*kernel.value()->arguments, buffer.pins);
     if (error != CL_SUCCESS) return error;
     const cl_kernel own = buffer.make_kernel(*kernel.value(), error);
     if (error != CL_SUCCESS) return error;

@@ -18,6 +18,13 @@ Result<void*> handle_of(const ObjectTable<Object>& objects, std::uint64_t name, 
 Result<void*> memory_handle(const ObjectTable<Object>& objects, std::uint64_t name, cl_int& poison) {
   if (auto image = handle_of<Image>(objects, name, poison)) return image;
   if (auto pipe = handle_of<Pipe>(objects, name, poison)) return pipe;
+  const auto buffer = objects.get<Buffer>(wire::ObjectId{name});
+  // What the driver keeps of it nobody knows: it stays for good.
+  if (const auto block = buffer ? block_of(*buffer.value()) : nullptr) {
+    cl_int error = CL_SUCCESS;
+    if (const auto pin = block->pin_in(error)) block->stays();
+    if (error != CL_SUCCESS) poison = error;
+  }
   return handle_of<Buffer>(objects, name, poison);
 }
 

@@ -105,6 +105,7 @@ Result<void> Handlers::handle(const wire::CreateImage& call) {
   image->context = std::move(context).value();
   image->error = image->context->error;
   if (auto done = charge(*image, wire::image_bytes(call.description), false); !done) return done;
+  note_other(*image, wire::image_bytes(call.description));
   if (image->error != CL_SUCCESS) return objects_.insert(call.id, std::move(image));
 
   wire::ImageDescription description = call.description;
@@ -129,6 +130,8 @@ Result<wire::StatusReply> Handlers::handle(const wire::CreateImageFromMemory& ca
   if (auto buffer = objects_.get<Buffer>(call.memory)) {
     image->context = buffer.value()->context;
     image->error = buffer.value()->error;
+    if (const auto block = block_of(*buffer.value()); block && image->error == CL_SUCCESS)
+      image->pin = block->pin_in(image->error);
     memory = buffer.value()->handle.get();
     bytes = buffer.value()->bytes;
     if (call.description.type == CL_MEM_OBJECT_IMAGE1D_BUFFER) image->buffer = buffer.value();
@@ -151,6 +154,7 @@ Result<wire::StatusReply> Handlers::handle(const wire::CreateImageFromMemory& ca
     image->error = CL_INVALID_IMAGE_DESCRIPTOR;
   }
   if (image->error != CL_SUCCESS) {
+    image->pin.reset();
     image->memory.reset();
     image->buffer.reset();
   }
@@ -178,6 +182,7 @@ Result<void> Handlers::handle(const wire::CreatePipe& call) {
   const Device& first = driver_.devices()[pipe->context->devices.front()];
   if (auto done = charge(*pipe, wire::pipe_bytes(call.packet_bytes, call.max_packets), false); !done)
     return done;
+  note_other(*pipe, wire::pipe_bytes(call.packet_bytes, call.max_packets));
   // Older drivers have no such function.
   if (pipe->error == CL_SUCCESS && !driver_.platforms()[first.platform].is_2_0) {
     pipe->error = CL_INVALID_OPERATION;

@@ -53,4 +53,18 @@ template Result<void> Handlers::charge(Buffer&, std::uint64_t, bool);
 template Result<void> Handlers::charge(Image&, std::uint64_t, bool);
 template Result<void> Handlers::charge(Pipe&, std::uint64_t, bool);
 
+Residency* Handlers::lender_of(const Context& context) const {
+  if (settings_.residencies == nullptr || context.devices.size() != 1) return nullptr;
+  return settings_.residencies->of(driver_.devices()[context.devices.front()].root);
+}
+
+template <class Made>
+void Handlers::note_other(Made& object, std::uint64_t bytes) {
+  if (settings_.residencies == nullptr || object.error != CL_SUCCESS) return;
+  object.other = OtherMemory(*settings_.residencies, object.context->roots, bytes);
+}
+template void Handlers::note_other(Buffer&, std::uint64_t);
+template void Handlers::note_other(Image&, std::uint64_t);
+template void Handlers::note_other(Pipe&, std::uint64_t);
+
 }  // namespace fairgv::vgpu::opencl

@@ -31,6 +31,7 @@ Result<void> Handlers::handle(const wire::CreateContext& call) {
     const wire::DeviceIndex root = driver_.devices()[device].root;
     if (const auto& owner = driver_.devices()[device].owner) context->sub_devices.push_back(owner);
     context->charged |= std::uint64_t{1} << driver_.devices()[device].charged;
+    context->roots |= std::uint64_t{1} << root;
     if (!settings_.access.may_use(root)) context->error = CL_DEVICE_NOT_AVAILABLE;
   }
   if (context->error != CL_SUCCESS) return objects_.insert(call.id, std::move(context));
@@ -56,6 +57,7 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
   queue->sub_device = driver_.devices()[call.device].owner;
   queue->device = id.value();
   queue->writes = &moving_.writes();
+  queue->is_lent = lender_of(*queue->context) != nullptr;
   queue->error = queue->context->error;
   // The driver is not asked about a device that is none of the context's if the program may not use it.
   if (!settings_.access.may_use(queue->lane->device())) queue->error = CL_DEVICE_NOT_AVAILABLE;
@@ -103,7 +105,13 @@ Result<void> Handlers::handle(const wire::CreateBuffer& call) {
   if (!buffer->parent) {
     if (auto done = charge(*buffer, call.bytes, static_cast<bool>(call.retired)); !done) return done;
   }
-  if (buffer->error == CL_SUCCESS) {
+  Residency* const lender = is_direct ? nullptr : lender_of(*buffer->context);
+  if (buffer->error == CL_SUCCESS && lender != nullptr) {
+    const cl_device_id device = driver_.devices()[buffer->context->devices.front()].id;
+    buffer->block = std::make_shared<BufferBlock>(*lender, *buffer, call.flags & ~kHostPointerFlags, device);
+    if (contents != nullptr) buffer->error = buffer->block->put({contents, call.bytes});
+  } else if (buffer->error == CL_SUCCESS) {
+    if (!buffer->parent) note_other(*buffer, call.bytes);
     buffer->handle = MemoryHandle(
         clCreateBuffer(buffer->context->handle.get(), flags, call.bytes, contents, &buffer->error));
   }
@@ -144,8 +152,11 @@ Result<void> Handlers::handle(const wire::CreateSubBuffer& call) {
   buffer->parent = std::move(parent).value();
   buffer->context = buffer->parent->context;
   buffer->error = buffer->parent->error;
-  if (buffer->error == CL_SUCCESS) {
-    const cl_buffer_region region{call.origin, call.bytes};
+  const cl_buffer_region region{call.origin, call.bytes};
+  if (buffer->parent->block) {
+    if (buffer->error == CL_SUCCESS)
+      buffer->error = buffer->parent->block->add_part(*buffer, call.flags & ~kHostPointerFlags, region);
+  } else if (buffer->error == CL_SUCCESS) {
     buffer->handle =
         MemoryHandle(clCreateSubBuffer(buffer->parent->handle.get(), call.flags & ~kHostPointerFlags,
                                        CL_BUFFER_CREATE_TYPE_REGION, &region, &buffer->error));

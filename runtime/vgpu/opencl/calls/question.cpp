@@ -47,7 +47,14 @@ cl_int make_image_of_buffer(cl_context context, void* host) {
 /// A command that moves nothing. A second buffer for a copy, which may not be one within a buffer.
 cl_int enqueue_empty(cl_command_type type, const Buffer& buffer, cl_command_queue queue, const Waits& waits) {
   static std::uint32_t host = 0;
-  const cl_mem memory = buffer.handle.get();
+  const auto pin = block_of(buffer) ? block_of(buffer)->pin() : nullptr;
+  MemoryHandle like_it;
+  if (!buffer.handle) {
+    cl_int error = CL_SUCCESS;
+    like_it = MemoryHandle(clCreateBuffer(buffer.context->handle.get(), 0, sizeof(host), nullptr, &error));
+    if (error != CL_SUCCESS) return error;
+  }
+  const cl_mem memory = buffer.handle ? buffer.handle.get() : like_it.get();
   switch (type) {
     case CL_COMMAND_READ_BUFFER:
       return clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, 0, &host, waits.count, waits.list, waits.event);
@@ -112,10 +119,11 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckQueue& call) {
   return reply;
 }
 
-Result<wire::StatusReply> Handlers::handle(const wire::CheckImagesOfHostMemory& call) {
+Result<wire::StatusReply> Handlers::handle(const wire::CheckHostMemory& call) {
   FAIRGV_TRY(context, objects_.get<Context>(call.context));
   wire::StatusReply reply{context.value()->error};
   if (reply.error != CL_SUCCESS) return reply;
+  if (lender_of(*context.value()) != nullptr) return wire::StatusReply{CL_INVALID_OPERATION};
   const cl_context handle = context.value()->handle.get();
   alignas(4096) static std::array<std::byte, 4096> host;  // never read or written
   reply.error = make_image_of_buffer(handle, host.data());
@@ -141,6 +149,10 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckSubBuffer& call) {
   wire::StatusReply reply{parent.value()->error};
   if (reply.error != CL_SUCCESS) return reply;
   const cl_buffer_region region{call.origin, call.bytes};
+  if (const auto& block = parent.value()->block) {
+    reply.error = block->try_part(call.flags & ~kHostPointerFlags, region);
+    return reply;
+  }
   const MemoryHandle part(clCreateSubBuffer(parent.value()->handle.get(), call.flags & ~kHostPointerFlags,
                                             CL_BUFFER_CREATE_TYPE_REGION, &region, &reply.error));
   return reply;
@@ -167,7 +179,10 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckLaunch& call) {
   const bool has_local = is_pocl ? range.has_local : call.has_local_size != 0;
   if (!is_pocl) range.error = CL_SUCCESS;
   wire::StatusReply reply{launch_error(*queue.value(), kernel, *kernel.arguments, range)};
-  if (reply.error == CL_SUCCESS) reply.error = kernel.on_driver.apply(kernel.handle.get(), kernel.arguments);
+  // The driver may look at memory that is out.
+  std::vector<std::unique_ptr<Residency::Pin>> pins;
+  if (reply.error == CL_SUCCESS) reply.error = pin_arguments(*kernel.arguments, pins);
+  if (reply.error == CL_SUCCESS) reply.error = kernel.apply_arguments();
   if (reply.error != CL_SUCCESS) return reply;
   const auto enqueue = [&](cl_command_queue to, const Waits& waits) {
     return clEnqueueNDRangeKernel(

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/vgpu/opencl/residency/buffer_block.hpp"
+
 namespace fairgv::vgpu::opencl {
 namespace {
 
 constexpr std::array<std::size_t, 3> kOrigin{0, 0, 0};
 
 bool has_own(const Buffer& buffer) {
-  return buffer.handle && buffer.parent == nullptr && buffer.backing.bytes == 0;
+  return (buffer.handle || buffer.block) && buffer.parent == nullptr && buffer.backing.bytes == 0;
 }
 
 bool has_own(const Image& image) {
@@ -129,11 +131,22 @@ std::uint64_t contents_bytes(const Object& object) {
 }
 
 Result<void> read_contents(const Object& object, cl_device_id device, std::span<std::byte> to) {
+  const auto block = block_of(object);
+  const auto pin = block ? block->pin() : nullptr;
+  if (block && block->is_outside()) {
+    block->copy_to(to);
+    return {};
+  }
   return with_queue(object, device,
                     [to](const auto& memory, cl_command_queue queue) { return read(memory, queue, to); });
 }
 
 Result<void> write_contents(const Object& object, cl_device_id device, std::span<const std::byte> from) {
+  if (const auto block = block_of(object)) {
+    const auto pin = block->pin();
+    if (block->put(from) == CL_SUCCESS) return {};
+    return Error{"no memory of the host for the contents of a buffer"};
+  }
   return with_queue(object, device, [from](const auto& memory, cl_command_queue queue) {
     return write(memory, queue, from);
   });

@@ -8,6 +8,7 @@
 #include "runtime/vgpu/opencl/command_kind.hpp"
 #include "runtime/vgpu/opencl/commands.hpp"
 #include "runtime/vgpu/opencl/move/contents.hpp"
+#include "runtime/vgpu/opencl/residency/buffer_block.hpp"
 #include "runtime/wire/calls/buffer_commands.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -58,6 +59,7 @@ class ContentsReads::Read final : public QueueCommand {
 
   std::uint64_t bytes() const override { return piece_.bytes; }
   void note_writes(WriteLog&) const override {}
+  void blocks(std::vector<Block*>& to) const override { add_block_of(*object_, to); }
   std::string_view why_whole() const override { return "it is a transfer"; }
 
  private:
@@ -104,9 +106,15 @@ void ContentsReads::go_on(const std::shared_ptr<Line>& line, Executor::Loop& loo
 void ContentsReads::add(const std::shared_ptr<Object>& object, const Device& device, int file,
                         std::uint64_t offset, const std::shared_ptr<ContentsCopy>& copy,
                         Executor::Loop& loop) {
+  const std::uint64_t bytes = contents_bytes(*object);
+  const auto block = block_of(*object);
+  if (const auto pin = block ? block->pin() : nullptr; block && block->is_outside()) {
+    auto to = MappedPart::map(file, offset, bytes);
+    if (!to) return copy->fail();
+    return block->copy_to(to.value().bytes());
+  }
   const auto queue = make_own_queue(*object, device);
   if (queue->error != CL_SUCCESS) return copy->fail();
-  const std::uint64_t bytes = contents_bytes(*object);
   // Images are not cut: their rows lie in the file without gaps.
   const bool cut = object->kind() == ObjectKind::buffer;
   const std::uint64_t piece = cut ? std::max(kPiece, bytes / kMostPieces + 1) : bytes;

@@ -1,6 +1,7 @@
 #include "runtime/vgpu/opencl/move/write_log.hpp"
 
 #include "runtime/vgpu/opencl/objects.hpp"
+#include "runtime/vgpu/opencl/residency/buffer_block.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -20,8 +21,10 @@ const Object& owner_of_memory(const Object& object) {
 }  // namespace
 
 void WriteLog::note(const Object& object) {
-  if (object.kind() == ObjectKind::buffer || object.kind() == ObjectKind::image)
-    written_.insert(owner_of_memory(object).id.raw);
+  if (object.kind() != ObjectKind::buffer && object.kind() != ObjectKind::image) return;
+  const Object& owner = owner_of_memory(object);
+  if (const auto block = block_of(owner)) block->changes();
+  if (on_) written_.insert(owner.id.raw);
 }
 
 }  // namespace fairgv::vgpu::opencl

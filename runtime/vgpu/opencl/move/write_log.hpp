@@ -1,5 +1,5 @@
 // The memory objects that commands may have written, while somebody wants to know: for contents that are
-// copied while commands run. The loop thread's.
+// copied while commands run. Blocks of memory (residency/) are always told. The loop thread's.
 #pragma once
 
 #include <cstdint>
