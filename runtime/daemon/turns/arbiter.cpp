@@ -356,7 +356,7 @@ bool Arbiter::grant(PlaceId id, SessionPlace& place, const sched::Turn& next, Ti
     return false;
   }
   leave(id, place, now);
-  device_.memory.grant(place, others_lack_memory(place), device_.places, now);
+  device_.memory.grant(place, others_lack_memory(place), device_.places);
   device_.charges.accounts().at(place.tenant).waits.add(now - place.waiting_since, now);
   TurnInProgress& turn = device_.turn.emplace(TurnInProgress{.place = id,
                                                              .commands = commands,

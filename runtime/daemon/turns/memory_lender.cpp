@@ -95,10 +95,9 @@ void MemoryLender::ask(SessionPlace& place, std::uint64_t bytes, Time now) const
   place.wake();
 }
 
-void MemoryLender::grant(SessionPlace& place, bool others_wait_for_memory, const Places& places, Time now) {
-  const auto since = std::exchange(waits_since_, std::nullopt);
+void MemoryLender::grant(SessionPlace& place, bool others_wait_for_memory, const Places& places) {
+  waits_since_.reset();
   if (!is_on() || !place.memory) return;
-  place.comes_in = since ? now - *since : place.comes_in / 2;
   if (place.memory->shrinks()) {
     place.memory->allow(place.memory->held(), rule_.capacity);
     place.wake();
@@ -106,6 +105,18 @@ void MemoryLender::grant(SessionPlace& place, bool others_wait_for_memory, const
   const bool keeps = others_wait_for_memory && !rule_.on_demand;
   place.memory->page().keep_ns.store(keeps ? static_cast<std::uint64_t>(longest_wait(places).count()) : 0,
                                      std::memory_order_relaxed);
+}
+
+void MemoryLender::end(SessionPlace& place, Time now) {
+  place.turn_ended = now;
+  if (!place.memory) return;
+  // Relaxed, and read once: a lie makes turns longer, up to the bound, and each of them is paid for.
+  const std::uint64_t coming = place.memory->page().coming_ns.load(std::memory_order_relaxed);
+  const std::uint64_t before = std::exchange(place.coming_ns, coming);
+  const Duration latest(static_cast<Duration::rep>(
+      std::min(coming - std::min(coming, before), static_cast<std::uint64_t>(kMostPredicted.count()))));
+  // A turn that found its memory there says little about the next.
+  place.comes_in = std::max(latest, place.comes_in * 3 / 4);
 }
 
 MemoryLender::Duration MemoryLender::longest_wait(const Places& places) const {

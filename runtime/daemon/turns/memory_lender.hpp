@@ -6,8 +6,8 @@
 //                     have the turn ──▶ the turn ends ──▶ the rest comes in, while that of the session before
 //                     goes out ──▶ the next turn begins
 //
-// - Turns grow with the time for which the device has waited for memory, up to a bound, so that transfers are
-//   a tenth of them at most.
+// - Turns grow with the time for which memory comes in for them, up to a bound, until that is a tenth of them
+//   at most.
 // - One session at a time gives back and one takes: a link moves large pieces, one after the other each way.
 // - With `on_demand`, for comparison, nothing of that is done: memory comes in for the next command only, in
 //   the turn of its session, the session that has had its turn longest ago gives back first, and turns are as
@@ -75,9 +75,9 @@ class MemoryLender {
   bool waits() const { return waits_since_.has_value(); }
   Duration waited(Time now) const { return waits_since_ ? now - *waits_since_ : Duration(0); }
   /// It gets its turn, and keeps what it has.
-  void grant(SessionPlace& place, bool others_wait_for_memory, const Places& places, Time now);
+  void grant(SessionPlace& place, bool others_wait_for_memory, const Places& places);
   /// The turn is over.
-  static void end(SessionPlace& place, Time now) { place.turn_ended = now; }
+  static void end(SessionPlace& place, Time now);
 
   /// The length of a turn that would be `usual`.
   Duration slice(Duration usual, const Places& places) const;

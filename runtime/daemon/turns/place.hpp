@@ -59,7 +59,8 @@ struct SessionPlace {
   std::span<session::DeviceTurn> turns{};  // on all devices of the session
   // MemoryLender's:
   sched::Time turn_ended{};     // its last
-  sched::Duration comes_in{0};  // for so long the device waited for its memory, before its last turn
+  sched::Duration comes_in{0};  // its memory came in for so long, for a turn as of late
+  std::uint64_t coming_ns = 0;  // in all, by the end of its last turn
   sched::Time shrinks_since{};  // it was asked to give memory back, or last did so
 
   session::TurnState state() const;
