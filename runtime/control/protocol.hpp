@@ -133,6 +133,7 @@ struct Report {
     std::uint64_t memory = 0;           // bytes to share out; 0: an older daemon
     std::uint64_t memory_used = 0;      // of it, held by all tenants
     std::uint64_t memory_reserved = 0;  // the sum of all reserves
+    std::uint64_t memory_there = 0;     // bytes on the device, if it shares out more; 0: it does not
     /// A device before this one that is the same hardware: both are shared as one, and use of this device is
     /// counted there.
     std::optional<std::uint32_t> same_as{};
@@ -180,6 +181,14 @@ struct Report {
       bool wanted = false;   // its program needs the device
     };
     std::optional<Image> image{};
+    /// Its memory on a device whose memory is lent, in bytes: there now, brought in and taken out so far.
+    struct Lent {
+      std::uint32_t device = 0;
+      std::uint64_t there = 0;
+      std::uint64_t brought_in = 0;
+      std::uint64_t taken_out = 0;
+    };
+    std::vector<Lent> lent{};
     /// The devices whose content lies on another, since the session was moved: each with that other.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> moved{};
   };

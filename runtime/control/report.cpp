@@ -239,6 +239,7 @@ Result<Report::Device> device_from(json object) {
     device.memory = fields.integer("memory");
     device.memory_used = fields.integer("memory_used");
     device.memory_reserved = fields.integer("memory_reserved");
+    if (fields.has("memory_there")) device.memory_there = fields.integer("memory_there");
   }
   if (fields.has("same_as")) device.same_as = fields.integer32("same_as");
   if (fields.has("oversold")) {
@@ -283,6 +284,7 @@ std::string to_text(const Report& report) {
                        {"memory", device.memory},
                        {"memory_used", device.memory_used},
                        {"memory_reserved", device.memory_reserved},
+                       {"memory_there", device.memory_there},
                        {"same_as", device.same_as ? json(*device.same_as) : json()},
                        {"oversold", device.oversold ? to_json(*device.oversold) : json()},
                        {"drained", device.drained},

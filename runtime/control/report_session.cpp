@@ -33,6 +33,17 @@ json image_json(const Report::Session::Image& image) {
       {"bytes", image.bytes}, {"in_file", image.in_file}, {"wakes", image.wakes}, {"wanted", image.wanted}};
 }
 
+json lent_json(const std::vector<Report::Session::Lent>& all) {
+  json list = json::array();
+  for (const auto& lent : all) {
+    list.push_back({{"device", lent.device},
+                    {"there", lent.there},
+                    {"brought_in", lent.brought_in},
+                    {"taken_out", lent.taken_out}});
+  }
+  return list;
+}
+
 }  // namespace
 
 json to_json(const Report::Session& session) {
@@ -61,6 +72,7 @@ json to_json(const Report::Session& session) {
           {"moving", session.moving},
           {"parked", session.parked},
           {"image", session.image ? image_json(*session.image) : json()},
+          {"lent", lent_json(session.lent)},
           {"moved", std::move(moved)}};
 }
 
@@ -94,6 +106,14 @@ Result<Report::Session> session_report_from(json object) {
     session.image = {image.integer("bytes"), image.boolean("in_file"), image.boolean("wakes"),
                      image.boolean("wanted")};
     if (!image.ok()) return image.error();
+  }
+  if (fields.has("lent")) {
+    for (json& element : fields.list("lent", kMostInSession)) {
+      auto lent = JsonFields::nested(std::move(element), "lent memory");
+      session.lent.push_back({lent.integer32("device"), lent.integer("there"), lent.integer("brought_in"),
+                              lent.integer("taken_out")});
+      if (!lent.ok()) return lent.error();
+    }
   }
   if (fields.has("moved")) session.moved = moved_from(fields.object("moved"));
   if (fields.has("compiles")) session.compiles = fields.boolean("compiles");

@@ -183,6 +183,15 @@ target_link_libraries(system_oversell_test PRIVATE harness fairgv_warnings GTest
 add_dependencies(system_oversell_test opencl_frames fairgv fairgvd fairgv-vgpu fairgv-opencl matrixMul)
 fairgv_discover_tests(system_oversell_test PROPERTIES TIMEOUT 300 RUN_SERIAL ON)
 
+# A device whose memory is lent, used by a program of the benchmarks.
+if(FAIRGV_BUILD_BENCHMARKS)
+  add_executable(system_oversubscription_test system/oversubscription_test.cpp)
+  target_compile_definitions(system_oversubscription_test PRIVATE FAIRGV_ICD="$<TARGET_FILE:fairgv-opencl>")
+  target_link_libraries(system_oversubscription_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
+  add_dependencies(system_oversubscription_test fairgv-probe-memory fairgv fairgvd fairgv-vgpu fairgv-opencl)
+  fairgv_discover_tests(system_oversubscription_test PROPERTIES TIMEOUT 300 RUN_SERIAL ON)
+endif()
+
 # The commands in the pages, and the page that `fairgv bench all` writes.
 add_executable(system_docs_test system/tools/docs_test.cpp system/tools/report_test.cpp)
 target_link_libraries(system_docs_test PRIVATE harness fairgv_warnings GTest::gtest_main)

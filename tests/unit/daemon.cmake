@@ -36,6 +36,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/interruption_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/hold_watchdog_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/host_watch_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/memory_lender_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/switching_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/turn_cost_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/dispatch/wake_latency_test.cpp

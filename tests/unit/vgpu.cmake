@@ -22,6 +22,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/include_files_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/late_code_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/reports_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/residency_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/rings_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/sequence_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/service_units_test.cpp

@@ -58,7 +58,10 @@ void MemoryBook::refresh(const DeviceRules& rules, const TenantRegistry& tenants
   listed_ = names;
   for (std::uint32_t device = 0; device < device_bytes_.size(); ++device) {
     const std::uint64_t capacity = capacity_of(rules.of(device), device_bytes_[device]);
-    ledger_.set_capacity(device, lent_of(rules.of(device), capacity));
+    const std::uint64_t lent = lent_of(rules.of(device), capacity);
+    ledger_.set_capacity(device, lent);
+    there_.resize(device_bytes_.size());
+    there_[device] = lent > capacity ? capacity : 0;
     for (const std::string& name : names) {
       const auto [limit, reserve] = tenants.memory_bounds(name, capacity);
       ledger_.allow(name, device, {limit, reserve});

@@ -98,6 +98,8 @@ class MemoryBook {
   std::vector<std::uint64_t> limits(const std::string& tenant) const;
   /// Bytes that each device can share out.
   std::vector<std::uint64_t> capacities() const;
+  /// Bytes that are on the device, where it shares out more ([device] oversubscribe); 0: it does not.
+  std::uint64_t there(std::uint32_t device) const { return device < there_.size() ? there_[device] : 0; }
   const memquota::Ledger& ledger() const { return ledger_; }
 
  private:
@@ -120,6 +122,7 @@ class MemoryBook {
   Account& account_of(const std::string& tenant, std::uint32_t device);
 
   std::vector<std::uint64_t> device_bytes_;  // as the driver says; 0: unknown
+  std::vector<std::uint64_t> there_;         // by device
   memquota::Ledger ledger_;
   std::set<std::string> listed_;  // tenants of whom the ledger was told
   std::set<std::uint32_t> overbooked_;

@@ -31,9 +31,8 @@ struct DispatchedSession {
   SessionId id;
   TenantId tenant;
   sched::TenantAttributes attributes{};
-  session::TurnPage* turns = nullptr;           // device i of the worker at index i
-  session::TurnPromises* promises = nullptr;    // the same; null: an earlier release began the session
-  session::Residencies* residencies = nullptr;  // the same
+  session::TurnPage* turns = nullptr;         // device i of the worker at index i
+  session::TurnPromises* promises = nullptr;  // the same; null: an earlier release began the session
   ring::SegmentHeader* header = nullptr;
   int knock_fd = -1;     // the eventfd; it stays the caller's
   DeviceView devices{};  // the devices that the session's worker sees; hidden ones count for nothing
@@ -44,6 +43,7 @@ struct DispatchedSession {
   bool suspended = false;
   /// Processor time of the session's program so far, called likewise; empty if the program cannot be seen.
   ProcessorTimer program{};
+  session::Residencies* residencies = nullptr;  // as `promises`
 };
 
 /// The books of a session that goes on under another dispatcher, by the host's devices.

@@ -74,6 +74,7 @@ std::vector<Report::Device> device_reports(const Sources& from) {
     device.memory = ledger.capacity(index);
     device.memory_used = ledger.charged(index);
     device.memory_reserved = ledger.reserved(index);
+    device.memory_there = from.tenancies.memory().there(index);
     device.drained = from.devices.is_drained(index);
     device.oversold = oversold_report(from.markets.of(index));
     const auto& holder = sharing[index].holder;
@@ -109,6 +110,20 @@ std::optional<Report::Session::Image> image_of(const Session& session) {
                                 needs_its_device(session)};
 }
 
+std::vector<Report::Session::Lent> lent_to(Session& session) {
+  std::vector<Report::Session::Lent> list;
+  session::Residencies* const pages = session.turns.residencies();
+  for (std::size_t i = 0; pages != nullptr && i < session.devices.size(); ++i) {
+    // Relaxed: for people.
+    const session::DeviceResidency& page = pages->devices[i];
+    if (page.is_lent.load(std::memory_order_relaxed) == 0) continue;
+    list.push_back({session.devices.host(i), page.resident.load(std::memory_order_relaxed),
+                    page.brought_in.load(std::memory_order_relaxed),
+                    page.taken_out.load(std::memory_order_relaxed)});
+  }
+  return list;
+}
+
 std::vector<Report::Session> session_reports(const Sources& from, TenantId tenant) {
   std::vector<Report::Session> list;
   for (const auto& [id, session] : from.sessions.all()) {
@@ -135,6 +150,7 @@ std::vector<Report::Session> session_reports(const Sources& from, TenantId tenan
                     session->moving,
                     session->parked.has_value(),
                     image_of(*session),
+                    lent_to(*session),
                     moved_devices(*session)});
   }
   return list;

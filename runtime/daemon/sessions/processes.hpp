@@ -44,14 +44,14 @@ inline DispatchedSession dispatched_session(Session& session, const TenantRegist
           .attributes = tenants.find(session.tenant)->attributes,
           .turns = &session.turns.page(),
           .promises = session.turns.promises(),
-          .residencies = session.turns.residencies(),
           .header = &session.header.header(),
           .knock_fd = session.knock.get(),
           .devices = session.moved.visited_in(session.devices),
           .homes = std::move(homes),
           .worker = handle_of_worker(session),
           .suspended = is_suspended(session, tenants),
-          .program = timer_of_program(session)};
+          .program = timer_of_program(session),
+          .residencies = session.turns.residencies()};
 }
 
 }  // namespace fairgv::daemon

@@ -21,9 +21,7 @@ bool Arbiter::has_memory(PlaceId id, SessionPlace& place, Time now) {
     if (const char* const fault = MemoryLender::fault_of(each, device_.rules.hold_limit, now))
       faults.emplace_back(at, fault);
   });
-  const bool in_time =
-      device_.rules.hold_limit == Duration(0) || device_.memory.waited(now) <= device_.rules.hold_limit;
-  if (faults.empty() && !in_time && place.memory->allowed() >= place.memory->wants())
+  if (faults.empty() && device_.memory.is_late(place, device_.rules.hold_limit, now))
     faults.emplace_back(id, "did not bring in what its next command uses (hold_limit_s)");
   for (const auto& [at, fault] : faults) report_broken(at, device_.places.at(at), fault, now);
   deadline_ = now + kPatience;

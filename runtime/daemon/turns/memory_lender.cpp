@@ -53,6 +53,15 @@ bool MemoryLender::is_ready(SessionPlace& place) {
   return place.memory->is_ready();
 }
 
+/// What it says of memory that it has not been lent is believed up to here.
+std::uint64_t MemoryLender::most_for(const SessionPlace& place, const Places& places) const {
+  std::uint64_t fixed = 0;
+  places.each([&](const SessionPlace& each) {
+    if (&each != &place && each.memory) fixed += std::min(each.memory->fixed(), rule_.capacity / 2);
+  });
+  return rule_.capacity - std::min(rule_.capacity, fixed);
+}
+
 void MemoryLender::lend_to(SessionPlace& place, Places& places,
                            const std::function<bool(const SessionPlace&)>& keep, const IsLater& is_later,
                            Time now) {
@@ -72,7 +81,12 @@ void MemoryLender::lend_to(SessionPlace& place, Places& places,
     if (victim == nullptr || is_later(each, *victim)) victim = &each;
   });
   session::ResidencyLender& memory = *place.memory;
-  const std::uint64_t wants = std::min(memory.wants(), rule_.capacity);
+  const std::uint64_t most = most_for(place, places);
+  const std::uint64_t wants = std::min(memory.wants(), most);
+  if (memory.most() != most) {
+    memory.allow(memory.allowed(), most);
+    place.wake();
+  }
   if (wants <= memory.allowed()) return;
   std::uint64_t missing = wants - memory.allowed();
   const std::uint64_t free = rule_.capacity - std::min(rule_.capacity, held);
@@ -81,7 +95,8 @@ void MemoryLender::lend_to(SessionPlace& place, Places& places,
   const std::uint64_t more = std::min(free + own, missing);
   if (more > 0) {
     const std::uint64_t spare = free + own - more;
-    memory.allow(memory.allowed() + more + std::min(spare, rule_.capacity / kRoomToGrow), rule_.capacity);
+    memory.allow(memory.allowed() + more + std::min(spare, rule_.capacity / kRoomToGrow), most);
+    place.grows_since = now;
     place.wake();
     missing -= more;
   }
@@ -90,7 +105,7 @@ void MemoryLender::lend_to(SessionPlace& place, Places& places,
 
 void MemoryLender::ask(SessionPlace& place, std::uint64_t bytes, Time now) const {
   session::ResidencyLender& memory = *place.memory;
-  memory.allow(memory.held() - std::min(memory.held(), bytes), rule_.capacity);
+  memory.allow(memory.held() - std::min(memory.held(), bytes), memory.most());
   place.shrinks_since = now;
   place.wake();
 }
@@ -99,7 +114,7 @@ void MemoryLender::grant(SessionPlace& place, bool others_wait_for_memory, const
   waits_since_.reset();
   if (!is_on() || !place.memory) return;
   if (place.memory->shrinks()) {
-    place.memory->allow(place.memory->held(), rule_.capacity);
+    place.memory->allow(place.memory->held(), place.memory->most());
     place.wake();
   }
   const bool keeps = others_wait_for_memory && !rule_.on_demand;
@@ -132,9 +147,16 @@ MemoryLender::Duration MemoryLender::slice(Duration usual, const Places& places)
 }
 
 const char* MemoryLender::fault_of(const SessionPlace& place, Duration limit, Time now) {
-  if (!place.memory || limit == Duration(0) || !place.memory->shrinks()) return nullptr;
-  if (now - place.shrinks_since <= limit) return nullptr;
-  return "did not give back memory of a device that was lent to it (hold_limit_s)";
+  if (!place.memory || limit == Duration(0)) return nullptr;
+  if (place.memory->shrinks() && now - place.shrinks_since > limit)
+    return "did not give back memory of a device that was lent to it (hold_limit_s)";
+  return nullptr;
+}
+
+bool MemoryLender::is_late(const SessionPlace& place, Duration limit, Time now) const {
+  if (!waits_since_ || limit == Duration(0)) return false;
+  const std::uint64_t wants = std::min(place.memory->wants(), place.memory->most());
+  return place.memory->allowed() >= wants && now - std::max(*waits_since_, place.grows_since) > limit;
 }
 
 }  // namespace fairgv::daemon

@@ -13,6 +13,9 @@
 //   the turn of its session, the session that has had its turn longest ago gives back first, and turns are as
 //   long as ever.
 //
+// Memory that cannot go out (images, objects that a driver has made something of) counts for its session up
+// to half of the device: a worker that lied about it would keep no more from others.
+//
 // Workers speak by their pages (session/memory/residency.hpp). One that does not give back within the hold
 // limit counts as broken, and so does one whose memory does not come in though there is room.
 //
@@ -73,7 +76,8 @@ class MemoryLender {
     if (!waits_since_) waits_since_ = now;
   }
   bool waits() const { return waits_since_.has_value(); }
-  Duration waited(Time now) const { return waits_since_ ? now - *waits_since_ : Duration(0); }
+  /// Whether memory that the device waits for could have come in long ago.
+  bool is_late(const SessionPlace& place, Duration limit, Time now) const;
   /// It gets its turn, and keeps what it has.
   void grant(SessionPlace& place, bool others_wait_for_memory, const Places& places);
   /// The turn is over.
@@ -87,6 +91,7 @@ class MemoryLender {
 
  private:
   void ask(SessionPlace& place, std::uint64_t bytes, Time now) const;
+  std::uint64_t most_for(const SessionPlace& place, const Places& places) const;
   Duration longest_wait(const Places& places) const;
 
   LendingRule rule_;

@@ -54,8 +54,11 @@ struct alignas(64) DeviceResidency {
   std::atomic<std::uint64_t> resident{0};
   std::atomic<std::uint64_t> brought_in{0};
   std::atomic<std::uint64_t> taken_out{0};
+
+  // Worker writes, as `wants`: of the bytes there, those that cannot go out.
+  alignas(64) std::atomic<std::uint64_t> fixed{0};
 };
-static_assert(sizeof(DeviceResidency) == 128);
+static_assert(sizeof(DeviceResidency) == 192);
 
 /// The daemon's part of one device's page. The worker writes to it at the same time.
 class ResidencyLender {
@@ -68,12 +71,14 @@ class ResidencyLender {
     page_->allowed.store(bytes, std::memory_order_relaxed);
     page_->terms.store(++terms_, std::memory_order_release);
     allowed_ = bytes;
+    most_ = most;
     held_ = std::max(held_, bytes);
   }
   /// Goes on where an earlier daemon has left the page.
   void adopt() {
     terms_ = page_->terms.load(std::memory_order_relaxed);
     allowed_ = page_->allowed.load(std::memory_order_relaxed);
+    most_ = page_->most.load(std::memory_order_relaxed);
     held_ = std::max(allowed_, page_->agreed.load(std::memory_order_acquire));
   }
   /// The worker is gone, and nothing of its memory is there any more.
@@ -82,6 +87,7 @@ class ResidencyLender {
     page_->wants.store(0, std::memory_order_relaxed);
     page_->lacks.store(0, std::memory_order_relaxed);
     page_->resident.store(0, std::memory_order_relaxed);
+    page_->fixed.store(0, std::memory_order_relaxed);
     held_ = 0;
     terms_ = page_->terms.load(std::memory_order_relaxed);
     allow(0, most);
@@ -93,6 +99,7 @@ class ResidencyLender {
     const bool has_answered = page_->answered.load(std::memory_order_acquire) == terms_;
     if (has_answered) held_ = std::max(allowed_, page_->agreed.load(std::memory_order_acquire));
     wants_ = page_->wants.load(std::memory_order_relaxed);
+    fixed_ = page_->fixed.load(std::memory_order_relaxed);
     lacks_ = page_->lacks.load(std::memory_order_relaxed);
   }
 
@@ -104,6 +111,9 @@ class ResidencyLender {
   /// The worker has not given back yet what it is to give back.
   bool shrinks() const { return held_ > allowed_; }
   std::uint64_t wants() const { return wants_; }
+  std::uint64_t fixed() const { return fixed_; }
+  /// As it was told.
+  std::uint64_t most() const { return most_; }
   /// The next command need not wait for memory, as far as its worker knows.
   bool is_ready() const { return lacks_ == 0; }
   DeviceResidency& page() { return *page_; }
@@ -114,6 +124,8 @@ class ResidencyLender {
   std::uint64_t allowed_ = 0;
   std::uint64_t held_ = 0;
   std::uint64_t wants_ = 0;
+  std::uint64_t fixed_ = 0;
+  std::uint64_t most_ = 0;
   std::uint64_t lacks_ = 0;
 };
 

@@ -37,6 +37,9 @@ class CudaBackEnd final : public BackEnd {
   bool callbacks_may_issue() const override { return false; }
   std::unique_ptr<CallHandler> serve(const ring::Segment& segment, Executor& executor,
                                      ServeSettings settings) override {
+    // Programs keep addresses: nothing of theirs can leave the device meanwhile.
+    if (settings.memory != nullptr && settings.residencies != nullptr)
+      settings.memory->all_stay(*settings.residencies);
     return std::make_unique<Handlers>(driver_, segment, executor, std::move(settings));
   }
 

@@ -13,6 +13,7 @@ namespace fairgv::vgpu {
 using Kind = session::LedgerRequest::Kind;
 
 bool MemoryCharge::release() {
+  other_ = {};
   if (account_ == nullptr) return false;
   return std::exchange(account_, nullptr)->release(*this);
 }
@@ -84,6 +85,7 @@ Result<std::optional<MemoryCharge>> MemoryAccount::charge(std::uint64_t devices,
   charge.account_ = this;
   charge.devices_ = devices;
   charge.bytes_ = bytes;
+  if (residencies_ != nullptr) charge.stays(OtherMemory(*residencies_, devices, bytes));
   return std::optional(std::move(charge));
 }
 

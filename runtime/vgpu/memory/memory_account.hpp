@@ -24,6 +24,7 @@
 #include "runtime/base/result.hpp"
 #include "runtime/session/headroom.hpp"
 #include "runtime/session/ledger_protocol.hpp"
+#include "runtime/vgpu/residency/residencies.hpp"
 #include "runtime/wire/calls/memory.hpp"
 
 namespace fairgv::vgpu {
@@ -41,6 +42,7 @@ class MemoryCharge {
     std::swap(bytes_, other.bytes_);
     std::swap(front_end_hears_, other.front_end_hears_);
     std::swap(is_expected_, other.is_expected_);
+    std::swap(other_, other.other_);
     return *this;
   }
   ~MemoryCharge() { release(); }
@@ -50,6 +52,8 @@ class MemoryCharge {
   bool empty() const { return account_ == nullptr; }
   /// The program has released the object, which commands may still use.
   void expect();
+  /// The bytes are on lent devices, in no block (residency/): until the charge is released.
+  void stays(OtherMemory other) { other_ = std::move(other); }
 
  private:
   friend class MemoryAccount;
@@ -58,6 +62,7 @@ class MemoryCharge {
   std::uint64_t bytes_ = 0;
   bool front_end_hears_ = false;
   bool is_expected_ = false;
+  OtherMemory other_;
 };
 
 class MemoryAccount {
@@ -81,6 +86,9 @@ class MemoryAccount {
   /// `front_end_hears`: the front end learns of the object's end.
   Result<std::optional<MemoryCharge>> charge(std::uint64_t devices, std::uint64_t bytes,
                                              bool front_end_hears);
+
+  /// From now on all that is charged is in no block. It outlives every charge.
+  void all_stay(Residencies& residencies) { residencies_ = &residencies; }
 
   // ---- a move of the session to another worker
 
@@ -136,6 +144,7 @@ class MemoryAccount {
   std::vector<std::uint64_t> inherited_;  // by device
   bool keeps_freed_ = false;              // as headroom
   bool withholds_ = false;
+  Residencies* residencies_ = nullptr;  // of all_stay()
 };
 
 }  // namespace fairgv::vgpu

@@ -121,7 +121,6 @@ struct Buffer final : ObjectOf<Buffer, ObjectKind::buffer> {
   wire::ArenaRange backing;        // of a direct buffer
   MemoryCharge charge;
   std::uint64_t bytes = 0;
-  OtherMemory other;                   // its memory on lent devices, if it has no block
   std::shared_ptr<BufferBlock> block;  // its memory, which may be out; null: it has a handle
   MemoryHandle handle;
   /// Called once the driver's buffer is gone and its memory is free again, or empty. `is_headroom`: the bytes
@@ -138,8 +137,7 @@ struct Image final : ObjectOf<Image, ObjectKind::image> {
   std::uint32_t depth = 0;               // images below it, in whose memory it is
   std::shared_ptr<const Buffer> buffer;  // the same, of an image that is a buffer's row of elements
   MemoryCharge charge;                   // outlives the handle
-  OtherMemory other;
-  std::unique_ptr<Residency::Pin> pin;  // keeps the memory of a buffer on the device
+  std::unique_ptr<Residency::Pin> pin;   // keeps the memory of a buffer on the device
   MemoryHandle handle;
   cl_mem_object_type type = 0;
   std::size_t element_bytes = 0;
@@ -156,7 +154,6 @@ struct Pipe final : ObjectOf<Pipe, ObjectKind::pipe> {
   static constexpr std::string_view kName = "pipe";
   std::shared_ptr<Context> context;
   MemoryCharge charge;  // outlives the handle
-  OtherMemory other;
   MemoryHandle handle;
 };
 

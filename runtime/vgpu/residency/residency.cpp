@@ -104,6 +104,7 @@ void Residency::unpin(Block& block) {
   {
     const std::lock_guard lock(mutex_);
     --block.pins_;
+    tell();
   }
   to_mover_.notify_one();
 }
@@ -111,6 +112,7 @@ void Residency::unpin(Block& block) {
 std::int32_t Residency::bring_in_now(Block& block) {
   std::unique_lock lock(mutex_);
   if (block.where_ == Where::out) carry_out({&block, true}, lock);
+  tell();
   return std::exchange(block.error_, 0);
 }
 
@@ -276,6 +278,11 @@ void Residency::tell() {
   std::uint64_t wants = others_;
   for (const Block* const block : wanted_) wants += block->bytes_;
   settings_.page.wants.store(wants, std::memory_order_relaxed);
+  std::uint64_t fixed = others_;
+  for (const Block* const block : blocks_) {
+    if (block->where_ == Where::in && (block->pins_ > 0 || block->stays_)) fixed += block->bytes_;
+  }
+  settings_.page.fixed.store(fixed, std::memory_order_relaxed);
   lacks_told_ = lacking();
   settings_.page.lacks.store(lacks_told_, std::memory_order_relaxed);
 }

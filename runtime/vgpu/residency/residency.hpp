@@ -145,7 +145,7 @@ class Residency {
   std::vector<Block*> first_;   // the next command's
   std::uint64_t plan_ = 0;
   std::uint64_t uses_ = 0;
-  std::uint64_t turn_ = 1;
+  std::uint64_t turn_ = 2;  // of blocks that were never used it is 0
   std::uint64_t resident_ = 0;  // bytes that are there or on their way, `others_` included
   std::uint64_t others_ = 0;
   std::uint64_t allowed_ = 0;

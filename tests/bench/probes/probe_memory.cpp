@@ -1,31 +1,30 @@
 // An OpenCL program for `fairgv bench memory`: uses all of its memory again and again, and says how often. It
 // knows nothing of FairGV.
 //
-//   fairgv-probe-memory WRITTEN READ MIB WORK SECONDS   has WRITTEN buffers that kernels write, and READ that
-//                                                       they only read, of MIB each, and says so; in a round
-//                                                       a kernel adds one of the latter to each of the
-//                                                       former, with WORK steps for each word; 0 rounds if
-//                                                       SECONDS is 0, and until its standard input ends if it
-//                                                       is less; prints rounds and seconds, and whether all
-//                                                       contents are right
-#include <poll.h>
-#include <unistd.h>
-
+//   fairgv-probe-memory WRITTEN READ MIB WORK SECONDS [START]
+//
+// It has WRITTEN buffers that kernels write, and READ that they only read, of MIB each, and says so. In a
+// round a kernel adds one of the latter to each of the former, with WORK steps for each word. It ends after
+// SECONDS, or, if that is less than 0, on SIGTERM; with 0 it makes no rounds until then. Last it prints
+// rounds and seconds, and whether all contents are right.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <thread>
 #include <vector>
 
 #include "tests/workloads/support/device.hpp"
 #include "tests/workloads/support/json_line.hpp"
+#include "tests/workloads/support/stop_request.hpp"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using namespace workloads;
 
+constexpr std::chrono::milliseconds kLookAgain{20};
 constexpr std::size_t kWordsInMiB = (std::size_t{1} << 20) / sizeof(cl_int);
 
 constexpr const char* kSource = R"(
@@ -43,6 +42,7 @@ struct Sizes {
   std::size_t written, read, mib;
   int work;
   double seconds;
+  double start;
 };
 
 class Rounds {
@@ -104,29 +104,27 @@ class Rounds {
   cl_int rounds_ = 0;
 };
 
-/// Whether standard input has ended.
-bool input_has_ended() {
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  char byte = 0;
-  return ::poll(&input, 1, 0) == 1 && ::read(STDIN_FILENO, &byte, 1) == 0;
-}
-
 int run(const Sizes& sizes) {
+  const StopRequest stop;
   Rounds rounds(sizes);
   if (sizes.seconds != 0) rounds.one();
   JsonLine().boolean("ready", true).print();
+  const Clock::time_point start(
+      std::chrono::round<Clock::duration>(std::chrono::duration<double>(sizes.start)));
+  while (!stop.came() && Clock::now() < start) rounds.one();
+  const cl_int before = rounds.count();
   const auto begun = Clock::now();
-  const auto end = begun + std::chrono::duration<double>(sizes.seconds);
-  const auto is_over = [&] { return sizes.seconds < 0 ? input_has_ended() : Clock::now() >= end; };
+  const auto end = std::max(begun, start) + std::chrono::duration<double>(sizes.seconds);
+  const auto is_over = [&] { return stop.came() || (sizes.seconds > 0 && Clock::now() >= end); };
   if (sizes.seconds == 0) {
-    while (!input_has_ended()) ::poll(nullptr, 0, 100);
+    while (!is_over()) std::this_thread::sleep_for(kLookAgain);
   } else {
     while (!is_over()) rounds.one();
   }
   const std::chrono::duration<double> taken = Clock::now() - begun;
   const bool verified = rounds.verified();
   JsonLine()
-      .count("rounds", static_cast<std::uint64_t>(rounds.count()))
+      .count("rounds", static_cast<std::uint64_t>(rounds.count() - before))
       .number("seconds", taken.count(), 3)
       .boolean("verified", verified)
       .print();
@@ -136,15 +134,15 @@ int run(const Sizes& sizes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto number = [&](int i) { return argc == 6 ? std::strtol(argv[i], nullptr, 10) : 0; };
+  const auto number = [&](int i) { return argc >= 6 && argc <= 7 ? std::strtol(argv[i], nullptr, 10) : 0; };
   if (number(1) <= 0 || number(2) <= 0 || number(3) <= 0 || number(4) < 0) {
-    std::fprintf(stderr, "usage: fairgv-probe-memory WRITTEN READ MIB WORK SECONDS\n");
+    std::fprintf(stderr, "usage: fairgv-probe-memory WRITTEN READ MIB WORK SECONDS [START]\n");
     return 2;
   }
   try {
     return run({static_cast<std::size_t>(number(1)), static_cast<std::size_t>(number(2)),
                 static_cast<std::size_t>(number(3)), static_cast<int>(number(4)),
-                std::strtod(argv[5], nullptr)});
+                std::strtod(argv[5], nullptr), argc == 7 ? std::strtod(argv[6], nullptr) : 0});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fairgv-probe-memory: %s\n", error.what());
     return 1;

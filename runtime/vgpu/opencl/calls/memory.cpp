@@ -61,7 +61,7 @@ Residency* Handlers::lender_of(const Context& context) const {
 template <class Made>
 void Handlers::note_other(Made& object, std::uint64_t bytes) {
   if (settings_.residencies == nullptr || object.error != CL_SUCCESS) return;
-  object.other = OtherMemory(*settings_.residencies, object.context->roots, bytes);
+  object.charge.stays(OtherMemory(*settings_.residencies, object.context->roots, bytes));
 }
 template void Handlers::note_other(Buffer&, std::uint64_t);
 template void Handlers::note_other(Image&, std::uint64_t);
