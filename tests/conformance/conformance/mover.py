@@ -2,8 +2,11 @@
 park and back."""
 
 import collections
+import json
+import os
 import random
 import re
+import signal
 import subprocess
 import threading
 
@@ -35,7 +38,9 @@ class Mover:
     def run(self, socket):
         parked = False
         while not self.ends.wait(self.random.uniform(0, LONGEST_PAUSE)):
-            if parked:
+            if not self.done["migrate"]:
+                self.move_held(socket)
+            elif parked:
                 parked = not self.ask(socket, ["resume"]) and self.has_parked(socket)
             elif self.random.random() < 0.25:
                 self.ask(socket, ["park", *self.random.choice([[], ["--wake"]])])
@@ -46,8 +51,29 @@ class Mover:
         if parked:
             self.ask(socket, ["resume"])
 
+    def move_held(self, socket):
+        """Moves programs that are stopped meanwhile: none of them can end before, however short it is and however busy
+        the machine. So something moves in each run, if anything can."""
+        stopped = [session["pid"] for session in self.sessions(socket) if send(session["pid"], signal.SIGSTOP)]
+        if not stopped:
+            return
+        try:
+            self.ask(socket, ["migrate"])
+        finally:
+            for pid in stopped:
+                send(pid, signal.SIGCONT)
+
     def has_parked(self, socket):
-        return '"parked":true' in self.fairgv(socket, ["ps", "--json"]).stdout.replace(" ", "")
+        return any(session["parked"] for session in self.sessions(socket))
+
+    def sessions(self, socket):
+        """The sessions of the tenant, as `fairgv ps` shows them."""
+        try:
+            report = json.loads(self.fairgv(socket, ["ps", "--json"], subprocess.DEVNULL).stdout)
+        except ValueError:  # there is no daemon yet, or no longer
+            return []
+        return [session for tenant in report["tenants"] if tenant["tenant"] == self.tenant
+                for session in tenant["sessions"]]
 
     def ask(self, socket, words):
         """Whether all sessions of the tenant did so."""
@@ -61,11 +87,20 @@ class Mover:
         self.refused[re.sub("[0-9]+", "#", lines[-1] if lines else f"status {asked.returncode}")] += 1
         return False
 
-    def fairgv(self, socket, words):
+    def fairgv(self, socket, words, stderr=subprocess.STDOUT):
         return subprocess.run([self.command, *words, "--socket", socket], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+                              stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
 
     def summary(self):
         """Lines that say what was done, and what was refused why."""
         return [f"conformance: sessions were moved {self.done['migrate']} times, parked {self.done['park']} times"] + \
             [f"conformance: {count} times: {line}" for line, count in self.refused.most_common()]
+
+
+def send(pid, number):
+    """Whether there is a process to which the signal was sent."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
