@@ -15,6 +15,7 @@ from .result import PASS
 LONGEST_PAUSE = 0.15  # seconds between two moves
 LOOK_EACH = 0.01  # seconds between two looks for a program that has begun
 LONGEST_HEAD_START = 0.1  # seconds for which a program runs before it is stopped to be moved
+MOST_HELD = 3  # times that a program is stopped: one that cannot be moved goes on
 
 
 class Mover:
@@ -28,6 +29,7 @@ class Mover:
         self.unmoved = []  # programs
         self.programs = 0
         self.socket = None  # of the daemon whose programs run
+        self.held = 0  # how often the program that runs was stopped
         self.head_start = None  # seconds; None: the program that runs need not be stopped to be moved
         self.ends = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -43,6 +45,7 @@ class Mover:
         self.programs += 1
         before = self.moves()
         for longest in (LONGEST_HEAD_START, 0, 0):
+            self.held = 0
             self.head_start = self.random.uniform(0, longest)
             outcomes = run()
             self.head_start = None
@@ -90,7 +93,8 @@ class Mover:
         if not stopped:
             return
         try:
-            if self.ask(socket, ["migrate"]):
+            self.held += 1
+            if self.ask(socket, ["migrate"]) or self.held == MOST_HELD:
                 self.head_start = None
         finally:
             for pid in stopped:
