@@ -8,6 +8,7 @@
 
 #include "runtime/daemon/service/deadlines.hpp"
 #include "runtime/daemon/sessions/worker_page.hpp"
+#include "runtime/daemon/worker/hang_up.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -48,7 +49,8 @@ SessionTable::SessionTable(const Needs& needs)
               [this](Session& session) { return watch_next_worker(session); },
               [this](Session& session, const std::string& reason, std::optional<Fault> fault) {
                 end(session, reason, fault);
-              }}),
+              },
+              [this](Session& session) { end_unheard(session, session.channel); }}),
       drains_({needs.config, sessions_, moves_, needs.devices, needs.tenancies, needs.log, needs.answer}),
       wakes_({sessions_, moves_, needs.devices, needs.tenancies, needs.log}) {}
 
@@ -219,7 +221,7 @@ bool SessionTable::answer_ledger(Session& session) {
   if (!answer) {
     end(session, answer.error().message, Fault::violation);
   } else if (answer.value() && !session.ledger.send(*answer.value())) {
-    end(session, "its worker does not listen to answers about memory", Fault::violation);
+    end_unheard(session, session.ledger);
   }
   return session.stage == Session::Stage::running;
 }
@@ -229,6 +231,14 @@ bool SessionTable::answer_all_of_ledger(Session& session) {
   for (int left = kMostAtRest; left > 0 && answer_ledger(session); --left) {
   }
   return session.stage == Session::Stage::running;
+}
+
+/// A packet cannot be sent to the session's worker by this socket. A worker that has ended may have been
+/// killed by anybody, and on_worker_end() says how; one that lives on without its socket is ended so, too.
+void SessionTable::end_unheard(Session& session, const Socket& worker) {
+  if (!has_hung_up(worker)) return end(session, "its worker does not listen", Fault::violation);
+  // A direct program closes its sockets when it becomes another program, and then its end follows as ever.
+  if (!session.worker.is_program()) session.worker.kill();
 }
 
 void SessionTable::on_ready(Session& session, const session::WorkerReady& ready) {

@@ -137,6 +137,7 @@ class SessionTable {
     moves_.forget(session);
     departures_.begin(sessions_, session, reason, fault);
   }
+  void end_unheard(Session& session, const Socket& worker);
 
   const Needs needs_;
   Sessions sessions_;

@@ -47,6 +47,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/interventions_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/limits_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/memory_protocol_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/dead_worker_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/device_map_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/dispatch_move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/checkpoint_test.cpp

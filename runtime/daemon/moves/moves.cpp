@@ -13,6 +13,7 @@
 #include "runtime/daemon/moves/worker_exchange.hpp"
 #include "runtime/daemon/service/deadlines.hpp"
 #include "runtime/daemon/sessions/processes.hpp"
+#include "runtime/daemon/worker/hang_up.hpp"
 #include "runtime/session/move/orders.hpp"
 
 namespace fairgv::daemon {
@@ -150,7 +151,7 @@ Result<void> Moves::order_copy(Session& session, Move& move) {
   FAIRGV_CHECK(make_image_file(move));
   const std::uint64_t number = ++copies_ordered_;
   if (!session.channel.send(to_text(session::CopyAhead{number}), {move.image.get()}))
-    return Error{"its worker does not listen"};
+    return unheard(session.channel, "its worker");
   move.steps.begin_copying(number, Clock::now());
   return {};
 }
@@ -164,7 +165,7 @@ Result<void> Moves::make_image_file(Move& move) {
 Result<void> Moves::order_image(Session& session, Move& move) {
   FAIRGV_CHECK(make_image_file(move));
   if (!session.channel.send(to_text(session::WriteImage{}), {move.image.get()}))
-    return Error{"its worker does not listen"};
+    return unheard(session.channel, "its worker");
   move.steps.begin_writing(Clock::now());
   return {};
 }
@@ -219,7 +220,8 @@ Result<void> Moves::order_made(Session& session, Move& move, bool ahead) {
   const session::MakeAgain order{ahead, move.image_bytes, move.charged->holdings, move.map.moved()};
   const int own = session.parked ? session.parked->image.get() : move.image.get();
   const int image = move.restored ? move.restored->image.get() : own;
-  if (!move.worker.channel.send(to_text(order), {image})) return Error{"its new worker does not listen"};
+  if (!move.worker.channel.send(to_text(order), {image}))
+    return unheard(move.worker.channel, "its new worker");
   ahead ? move.steps.begin_preparing(Clock::now()) : move.steps.begin_making(Clock::now());
   return {};
 }
@@ -246,11 +248,15 @@ void Moves::commit(Session& session, Move& under_way) {
   needs_.markets.apply();
   move.outcome.held = move.steps.held(Clock::now());
   move.outcome.to = homes_of(session);
-  auto done = hooks_.change_worker(session);
-  if (done) done = session.channel.send(to_text(session::GoOn{}));
-  if (!done) {
-    hooks_.end(session, "its new worker does not listen: " + done.error().message, Fault::crash);
-    move.outcome.failure = done.error();
+  if (const auto watched = hooks_.change_worker(session); !watched) {
+    hooks_.end(session, "its new worker cannot be heard: " + watched.error().message, Fault::crash);
+    move.outcome.failure = watched.error();
+    return move.done(move.outcome);
+  }
+  if (!session.channel.send(to_text(session::GoOn{}))) {
+    const Error error = unheard(session.channel, "its new worker");
+    move.outcome.failure = Error{name_of_session(session) + " has moved, and ends: " + error.message};
+    hooks_.unheard(session);
     return move.done(move.outcome);
   }
   needs_.log.info(
@@ -274,7 +280,7 @@ void Moves::fail(Session& session, const std::string& reason) {
   const bool goes_on = is_changed || session.parked || session.channel.send(to_text(session::GoOn{}));
   give_up(session, std::move(move), reason);
   if (is_changed) hooks_.end(session, "its memory was changed by a restore that failed", std::nullopt);
-  if (!goes_on) hooks_.end(session, "its worker does not listen", Fault::violation);
+  if (!goes_on) hooks_.unheard(session);
 }
 
 /// The new worker goes, and everything is as it was.

@@ -80,6 +80,8 @@ class Moves {
     /// The session has another worker, which is to be heard from now on, or none, when it is parked.
     std::function<Result<void>(Session&)> change_worker;
     std::function<void(Session&, const std::string& reason, std::optional<Fault>)> end;
+    /// The session's worker cannot be told that it is to go on: the session ends, now or with the worker.
+    std::function<void(Session&)> unheard;
   };
   Moves(const Needs& needs, Hooks hooks)
       : needs_(needs),

@@ -66,7 +66,7 @@ Result<void> Moves::end_rest(Session& session) {
   move.outcome.held = move.steps.held(std::chrono::steady_clock::now());
   move.outcome.to = move.outcome.from;
   const bool goes_on = static_cast<bool>(session.channel.send(to_text(session::GoOn{})));
-  if (!goes_on) hooks_.end(session, "its worker does not listen", Fault::violation);
+  if (!goes_on) hooks_.unheard(session);
   move.done(move.outcome);
   return {};
 }

@@ -34,12 +34,12 @@ struct MoveTimes {
 };
 
 struct MovedRun {
-  nlohmann::json result;  // of the program
-  std::optional<MoveTimes> move;
+  nlohmann::json result;          // of the program
+  std::optional<MoveTimes> move;  // none: it was not to move, or ended before it had moved
 };
 
 /// Runs the program to its end; moves it, if it is to move, half a second after it has first printed
-/// something. An Error if it is wrong, or ends before it has moved.
+/// something. An Error if it is wrong, or cannot move.
 Result<MovedRun> run_and_move(const harness::Tenancy& tenancy, const Way& way,
                               std::vector<std::string> program, bool moves);
 

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/bench/moves/moved_run.hpp"
@@ -106,32 +108,51 @@ double book(Cell& cell, const MovedRun& run, double time, double commands) {
   return time;
 }
 
+/// Measures programs of one kind, which are so many times as long as wanted: as long as they must be to be
+/// moved before they end. A machine may be busy when a program is to move that was not when its length was
+/// chosen.
+template <class Measure>
+Result<Cell> measure_moved(const Measure& measure) {
+  for (int times = 1;; times *= 2) {
+    FAIRGV_TRY(cell, measure(times));
+    if (cell.value()) return std::move(*cell.value());
+    fmt::print("A program ended before it had moved: again, with programs twice as long\n");
+  }
+}
+
 class Workload {
  public:
   Workload(const Kind& kind, const Way& way, const Settings& settings, const Tenancy& tenancy)
       : kind_(kind), way_(way), settings_(settings), tenancy_(tenancy) {}
 
   Result<Cell> measure() {
-    Cell cell{kind_.name, way_.name(), {}, {}, {}, {}, {}, 0};
+    const Cell cell{kind_.name, way_.name(), {}, {}, {}, {}, {}, 0};
     Cell first = cell;
     FAIRGV_TRY(trial, once(first, false, 2));
-    const auto rounds = std::max(3, static_cast<int>(std::ceil(settings_.seconds / (trial.value() / 2))));
+    const auto rounds = std::max(3, static_cast<int>(std::ceil(settings_.seconds / (*trial.value() / 2))));
+    return measure_moved([&](int times) { return measure_pairs(cell, rounds * times); });
+  }
+
+ private:
+  /// Nothing if a program ends before it has moved.
+  Result<std::optional<Cell>> measure_pairs(Cell cell, int rounds) const {
     std::vector<double> unmoved;
     for (int pair = 0; pair < settings_.pairs; ++pair) {
       const bool moves_first = pair % 2 == 1;
       FAIRGV_TRY(one, once(cell, moves_first, rounds));
       FAIRGV_TRY(other, once(cell, !moves_first, rounds));
-      const double moved = moves_first ? one.value() : other.value();
-      const double still = moves_first ? other.value() : one.value();
-      cell.overhead.push_back(1e3 * (moved - still));
-      unmoved.push_back(still);
+      const std::optional<double> moved = moves_first ? one.value() : other.value();
+      const std::optional<double> still = moves_first ? other.value() : one.value();
+      if (!moved || !still) return std::optional<Cell>();
+      cell.overhead.push_back(1e3 * (*moved - *still));
+      unmoved.push_back(*still);
     }
     cell.unmoved_s = median(unmoved);
-    return cell;
+    return std::optional(std::move(cell));
   }
 
- private:
-  Result<double> once(Cell& cell, bool moves, int rounds) const {
+  /// The time of the program's work, in seconds; nothing if it is to move and ends before.
+  Result<std::optional<double>> once(Cell& cell, bool moves, int rounds) const {
     const ScratchFile waits(".waits");
     FAIRGV_TRY(run, run_and_move(tenancy_, way_,
                                  {beside(std::string("workloads/") + kind_.program), "--size",
@@ -139,8 +160,9 @@ class Workload {
                                   std::to_string(rounds), "--warmup", "1", "--verify", "last", "--sync",
                                   "every", "--progress-ms", "1", "--clock-ms", "1", "--waits", waits.path()},
                                  moves));
+    if (moves && !run->move) return std::optional<double>();
     FAIRGV_TRY(launches, read_executions(waits.path()));
-    return book(cell, run.value(), run->result["seconds"], largest_gap(launches.value()));
+    return std::optional(book(cell, run.value(), run->result["seconds"], largest_gap(launches.value())));
   }
 
   const Kind& kind_;
@@ -149,21 +171,23 @@ class Workload {
   const Tenancy& tenancy_;
 };
 
-/// A program that holds much memory.
-Result<Cell> measure_holder(const Settings& settings, const Way& way, const Tenancy& tenancy) {
+/// A program that holds much memory, so many times as long as wanted. Nothing if it ends before it has moved.
+Result<std::optional<Cell>> measure_holder(const Settings& settings, const Way& way, const Tenancy& tenancy,
+                                           int times) {
   Cell cell{
       fmt::format("{} MiB held", settings.held_mib / settings.shrink), way.name(), {}, {}, {}, {}, {}, 0};
-  const double seconds = settings.seconds + (way.linked ? kLinkedSeconds / settings.shrink : 0);
+  const double seconds = times * (settings.seconds + (way.linked ? kLinkedSeconds / settings.shrink : 0));
   const std::vector<std::string> program{
       beside("fairgv-probe-moves"), std::to_string(std::max(1, settings.held_mib / kPieceMiB)),
       std::to_string(kPieceMiB / settings.shrink), fmt::format("{}", seconds)};
   for (int pair = 0; pair < settings.pairs; ++pair) {
     for (const bool moves : {pair % 2 == 1, pair % 2 == 0}) {
       FAIRGV_TRY(run, run_and_move(tenancy, way, program, moves));
+      if (moves && !run->move) return std::optional<Cell>();
       book(cell, run.value(), seconds, run->result["command_gap_ms"]);
     }
   }
-  return cell;
+  return std::optional(std::move(cell));
 }
 
 std::string three(const std::vector<double>& values) {
@@ -210,7 +234,9 @@ Result<Findings> run_benchmark(const Settings& settings, const Placement& placem
       cells.push_back(std::move(cell).value());
     }
     if (!settings.only.empty() && settings.only != "held") continue;
-    FAIRGV_TRY(cell, measure_holder(settings, way, tenancy.value()));
+    FAIRGV_TRY(cell, measure_moved([&, &tenant = tenancy.value()](int times) {
+                 return measure_holder(settings, way, tenant, times);
+               }));
     cells.push_back(std::move(cell).value());
   }
   print_table(cells, settings, bandwidth.value());

@@ -96,6 +96,8 @@ class FairGV(Column):
         key = tuple(sorted(environment.items()))
         if key not in self.sockets:
             self.sockets[key] = self.start_daemon(environment, str(self.folder / f"fairgvd-{len(self.sockets)}.sock"))
+        if self.mover:
+            self.mover.serve(self.sockets[key])
         return [self.command, "run", "--socket", self.sockets[key], "--tenant", self.TENANT, "--"]
 
     def start_daemon(self, environment, socket):
@@ -104,8 +106,6 @@ class FairGV(Column):
         variables.update(self.driver.environment | environment)
         subprocess.run([self.programs / "fairgvd", "--daemonize", "--socket", socket, "--config", self.configuration],
                        env=variables, stdin=subprocess.DEVNULL, check=True)
-        if self.mover:
-            self.mover.start(socket)
         return socket
 
     def variables(self):

@@ -1,5 +1,6 @@
 """The table of both columns: on the terminal, and as a markdown file."""
 
+import shutil
 from collections import Counter
 
 from .result import ABSENT, PASS
@@ -59,3 +60,11 @@ def keep_outputs(rows, folder):
         name = "".join(c if c.isalnum() or c in "-_." else "-" for c in f"{row.suite}-{row.name}")[:150]
         for column, outcome in (("bare", row.bare), ("fairgv", row.fairgv)):
             (folder / f"{name}.{column}.txt").write_text(outcome.output, encoding="utf-8")
+
+
+def keep_logs(folder, target):
+    """The logs of the tenants' daemons, which say why a session was lost."""
+    for old in target.glob("*.log"):
+        old.unlink()
+    for log in folder.glob("*.log"):
+        shutil.copy(log, target)

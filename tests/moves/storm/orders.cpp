@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tests/harness/tenancy.hpp"
-#include "tests/integration/system/fixture.hpp"
+#include "tests/moves/storm/patience.hpp"
 
 namespace fairgv::integration::storm {
 
@@ -50,7 +50,7 @@ void Orders::look_after() {
 }
 
 void Orders::wait() {
-  EXPECT_TRUE(eventually([&] {
+  EXPECT_TRUE(comes_true([&] {
     look_after();
     return under_way_.empty();
   })) << "fairgv "

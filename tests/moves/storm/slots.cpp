@@ -151,11 +151,11 @@ const std::string& Slots::any_tenant(moves::Random& random) const {
   return slots_[random.below(slots_.size())].tenant;
 }
 
-void Slots::hit(const std::string& tenant) {
+void Slots::hit(pid_t program) {
   for (Slot& slot : slots_) {
-    if (slot.tenant != tenant) continue;
+    if (!slot.child || slot.child->pid() != program) continue;
     slot.was_hit = true;
-    log_.add(tenant + " may be hit");
+    log_.add(slot.tenant + " may be hit");
   }
 }
 

@@ -2,6 +2,8 @@
 // end with status 0 and the results that it has without a storm.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -38,8 +40,8 @@ class Slots {
 
   std::vector<std::string> tenants() const;
   const std::string& any_tenant(moves::Random& random) const;
-  /// The tenant's program may fail from now on.
-  void hit(const std::string& tenant);
+  /// This program may fail from now on.
+  void hit(pid_t program);
   void kill_client(const std::string& tenant);
 
   /// How many programs there were, by what became of them.

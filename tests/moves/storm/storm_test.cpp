@@ -21,6 +21,7 @@
 #include "tests/moves/plan/random.hpp"
 #include "tests/moves/storm/log.hpp"
 #include "tests/moves/storm/orders.hpp"
+#include "tests/moves/storm/patience.hpp"
 #include "tests/moves/storm/slots.hpp"
 
 namespace fairgv::integration {
@@ -60,7 +61,7 @@ struct MovingStorm : System {
     for (std::uint64_t seed = 1; seed <= kRandomPrograms; ++seed) slots_.expect(tenancy.value(), seed);
     EXPECT_EQ(fairgv({"restart"}).status, 0);
     bench::Holdings now;
-    EXPECT_TRUE(eventually([&] {
+    EXPECT_TRUE(storm::comes_true([&] {
       const bench::Holdings last = std::exchange(now, bench::Holdings::of(daemon_));
       std::this_thread::sleep_for(std::chrono::milliseconds(200));  // connections that have ended are gone
       return now == last && now.children == 0 && now.processes == 0;
@@ -68,33 +69,24 @@ struct MovingStorm : System {
     return now;
   }
 
-  /// Kills a worker, or the second one of a session that moves. Its program may fail. A worker that `fairgv
-  /// ps` does not show may be one that takes over a session that moves, or that of a program that begins.
+  /// Kills a worker, or the second one of a session that moves. If the daemon says that a session was lost by
+  /// that, the session's program may fail, and no other.
   void kill_worker() {
     const auto children = children_of(daemon_);
     if (children.empty()) return;
     const pid_t victim = *std::next(children.begin(), static_cast<long>(random_.below(children.size())));
-    std::set<std::string> spared;
-    for (const bool kills : {true, false}) {
-      const nlohmann::json report = ps();
-      bool is_shown = false;
-      for (const auto& tenant : report["tenants"]) {
-        for (const auto& session : tenant["sessions"]) {
-          const bool is_its = session["worker_pid"] == victim;
-          is_shown = is_shown || is_its;
-          if (!is_its && session["moving"] == false) spared.insert(tenant["tenant"].get<std::string>());
-          if (is_its) slots_.hit(tenant["tenant"].get<std::string>());
-        }
-      }
-      if (!kills) break;
-      if (!is_shown) {
-        for (const std::string& tenant : slots_.tenants()) {
-          if (!spared.contains(tenant)) slots_.hit(tenant);
-        }
-      }
-      log_.add("kill " + std::to_string(victim));
-      ::kill(victim, SIGKILL);
+    log_.add("kill worker " + std::to_string(victim));
+    ::kill(victim, SIGKILL);
+    ++kills_;
+    // The daemon waits for a worker when it has booked its end.
+    ASSERT_TRUE(storm::comes_true([&] { return ::kill(victim, 0) != 0; })) << victim << " does not end";
+    const nlohmann::json report = ps();
+    for (const auto& lost : report["kills"]) {
+      if (lost["reason"].get<std::string>().find("was killed by signal 9") == std::string::npos) continue;
+      if (lost_sessions_.insert(lost["session"].get<std::uint64_t>()).second)
+        slots_.hit(lost["pid"].get<pid_t>());
     }
+    EXPECT_LE(lost_sessions_.size(), kills_);
   }
 
   void do_something() {
@@ -146,7 +138,7 @@ struct MovingStorm : System {
     orders_.give({"undrain", "0"});
     orders_.wait();
     slots_.stop();
-    EXPECT_TRUE(eventually([&] {
+    EXPECT_TRUE(storm::comes_true([&] {
       for (const std::string& tenant : slots_.tenants()) {
         orders_.give({"resume", tenant});
         orders_.wait();
@@ -158,7 +150,7 @@ struct MovingStorm : System {
 
   void check_holdings(const bench::Holdings& before) {
     bench::Holdings now;
-    EXPECT_TRUE(eventually([&] { return (now = bench::Holdings::of(daemon_)) == before; }))
+    EXPECT_TRUE(storm::comes_true([&] { return (now = bench::Holdings::of(daemon_)) == before; }))
         << "before: " << bench::shown(before) << ", after: " << bench::shown(now);
     const nlohmann::json report = ps();
     EXPECT_EQ(report["daemon"]["pid"], daemon_) << "it is the same process";
@@ -201,6 +193,8 @@ struct MovingStorm : System {
   storm::Slots slots_{log_, folder_.path(), kTenants, kRandomPrograms};
   storm::Orders orders_{log_, [this] { return tenancy->socket(); }};
   bool drains_ = false;
+  std::size_t kills_ = 0;                  // of workers
+  std::set<std::uint64_t> lost_sessions_;  // by them
   pid_t daemon_ = 0;
 };
 

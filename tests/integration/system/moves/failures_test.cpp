@@ -108,6 +108,10 @@ struct FailingMoves : Moving {
     alice_.reset();
     EXPECT_TRUE(eventually([&] { return children_of(daemon_).empty(); }));
     EXPECT_TRUE(eventually([&] { return held_of_devices() == 0 && sessions_of("alice") == 0; }));
+    const nlohmann::json report = ps();
+    ASSERT_FALSE(report["kills"].empty());
+    const std::string reason = report["kills"].back()["reason"];
+    EXPECT_NE(reason.find("its worker was killed by signal 9"), std::string::npos) << reason;
   }
 
   /// The status of `fairgv park`, during which the worker is killed if it is there.
