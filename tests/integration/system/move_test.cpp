@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "tests/integration/system/moves/moving.hpp"
@@ -63,6 +64,36 @@ TEST_F(Migration, AllSessionsOfATenantAreMovedOneAfterAnother) {
   EXPECT_TRUE(eventually([&] { return tenant("alice")["memory_used"][0] == 0; }));
   expect_right(std::move(first));
   expect_right(std::move(second));
+}
+
+TEST_F(Migration, ADeviceThatTheProgramCouldTellFromItsOwnIsTakenByForceOnly) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "both devices would have one sub-device";
+  start("", "pthread basic");
+  auto alice = start_wanderer("alice");
+  ASSERT_TRUE(progresses(alice));
+  const pid_t before = worker("alice");
+  const std::string line = failure({"alice", "--device", "1"});
+  EXPECT_NE(line.find("the program could tell device 1 from 0: its sub-devices would be 1 instead of "),
+            std::string::npos)
+      << line;
+  EXPECT_NE(line.find("('fairgv migrate --force' moves it all the same)"), std::string::npos) << line;
+  EXPECT_EQ(worker("alice"), before);
+  ASSERT_TRUE(progresses(alice));
+  migrate({"alice", "--device", "1", "--force"});
+  EXPECT_EQ(session("alice")["moved"], nlohmann::json({{"0", 1}}));
+  ASSERT_TRUE(progresses(alice));
+  // What was forced stays so while the session lies there.
+  migrate({"alice"});
+  EXPECT_EQ(fairgv({"restart"}).status, 0);
+  EXPECT_EQ(fairgv({"park", "alice"}).status, 0);
+  const auto resumed = fairgv({"resume", "alice"});
+  EXPECT_EQ(resumed.status, 0) << joined(resumed);
+  ASSERT_TRUE(progresses(alice));
+  EXPECT_EQ(session("alice")["moved"], nlohmann::json({{"0", 1}}));
+  migrate({"alice", "--device", "0"});
+  EXPECT_NE(failure({"alice", "--device", "1"}).find("could tell device 1 from 0"), std::string::npos);
+  ASSERT_TRUE(progresses(alice));
+  expect_right(std::move(alice));
 }
 
 TEST_F(Migration, ATargetWithoutRoomIsToldAndNothingMoves) {

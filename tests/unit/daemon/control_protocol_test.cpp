@@ -80,6 +80,14 @@ TEST(ControlProtocol, RequestsThatMoveSessionsArriveAsTheyWereSent) {
     EXPECT_EQ(drain->device, 3u);
   }
   request = {};
+  request.command = Command::migrate;
+  request.session = 7;
+  EXPECT_FALSE(parse_control_request(to_text(request))->force);
+  request.force = true;
+  const auto migrate = parse_control_request(to_text(request));
+  ASSERT_TRUE(migrate) << migrate.error().message;
+  EXPECT_TRUE(migrate->force);
+  request = {};
   request.command = Command::park;
   request.session = 7;
   EXPECT_FALSE(parse_control_request(to_text(request))->to_file);
