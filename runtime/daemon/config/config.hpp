@@ -119,8 +119,9 @@ struct DeviceRule {
       wake_latency_us{};  // of processors, while several want it; none: as the system likes
   bool oversell = false;  // by what tenants use and need (daemon/oversell/)
   sched::Share oversell_limit = sched::oversell::kSellUpTo;  // of the device, for that use and a newcomer
-  std::optional<double> oversell_ratio{};      // instead: sold so many times, whatever tenants use
-  std::optional<std::uint32_t> evacuate_to{};  // where sessions go first when the device is drained
+  std::optional<double> oversell_ratio{};           // instead: sold so many times, whatever tenants use
+  std::optional<std::uint32_t> oversell_move_to{};  // where sessions go while the device is overloaded
+  std::optional<std::uint32_t> evacuate_to{};       // where sessions go first when the device is drained
   // [device.N] only:
   std::optional<std::uint32_t> same_as{};    // see devices/hardware.hpp
   std::optional<std::uint64_t> speed{};      // sched::DeviceProfile::speed; none: as the driver says
