@@ -14,6 +14,7 @@ std::optional<Reliefs::Time> Reliefs::deadline() const {
 void Reliefs::expire(Time now) {
   if (now < next_look_) return;
   next_look_ = now + kLook;
+  take_outcome(now);
   std::erase_if(refused_, [&](const auto& each) {
     return now >= each.second || needs_.sessions.find(each.first) == nullptr;
   });
@@ -94,7 +95,10 @@ void Reliefs::relieve(std::uint32_t device, std::uint32_t to, const Overload& ov
     Session& session = *needs_.sessions.find(each.id);
     moves_ = true;
     const auto begun = needs_.moves.begin_on(session, session.moved.with(each.placed, session.devices),
-                                             [this](const MoveOutcome& outcome) { on_done(outcome); });
+                                             [this](const MoveOutcome& outcome) {
+                                               done_ = outcome;
+                                               moves_ = false;
+                                             });
     if (begun) {
       needs_.log.info(
           session.account,
@@ -108,15 +112,15 @@ void Reliefs::relieve(std::uint32_t device, std::uint32_t to, const Overload& ov
   }
 }
 
-/// The log has the reason of a failure.
-void Reliefs::on_done(const MoveOutcome& outcome) {
-  moves_ = false;
-  const Time now = std::chrono::steady_clock::now();
-  if (outcome.failure) {
-    refused_[outcome.session] = now + kRefused;
+/// What has come of the latest move. The log has the reason of a failure.
+void Reliefs::take_outcome(Time now) {
+  if (!done_) return;
+  if (done_->failure) {
+    refused_[done_->session] = now + kRefused;
   } else {
     rests_until_ = now + kRest;
   }
+  done_.reset();
 }
 
 }  // namespace fairgv::daemon

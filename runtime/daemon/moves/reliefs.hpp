@@ -76,12 +76,13 @@ class Reliefs {
   std::optional<DeviceMap::Pairs> placed_of(const Session& session, std::uint32_t device,
                                             std::uint32_t to) const;
   void relieve(std::uint32_t device, std::uint32_t to, const Overload& overload, Time now);
-  void on_done(const MoveOutcome& outcome);
+  void take_outcome(Time now);
 
   const Needs needs_;
   std::map<std::uint32_t, Overload> overloads_;  // by device, as the books number them
   std::map<SessionId, Time> refused_;            // sessions that could not move, until then
   bool moves_ = false;                           // a session does
+  std::optional<MoveOutcome> done_{};            // of the latest move, until the next look
   Time rests_until_{};
   Time next_look_{};
 };

@@ -10,7 +10,7 @@ namespace fairgv::moves::cuda {
 namespace {
 
 constexpr std::size_t kMostGraphs = 5;
-constexpr std::uint32_t kMostRounds = 2'000;
+constexpr std::uint32_t kMostRoundsInGraphs = 2'000;
 
 /// All that its commands touch stays while it is there.
 void finish(World& world, const std::shared_ptr<Graph>& graph) {
@@ -86,7 +86,7 @@ void build_graph(World& world) {
   CUcontext context = nullptr;
   FAIRGV_CHECKED(cuCtxGetCurrent(&context));
   Work work{module->function("work"), data->address, data->numbers,
-            static_cast<std::uint32_t>(world.random.below(kMostRounds))};
+            static_cast<std::uint32_t>(world.random.below(kMostRoundsInGraphs))};
   void* arguments[3];
   const CUDA_KERNEL_NODE_PARAMS kernel = work.node(arguments);
   std::array<CUgraphNode, 3> nodes{};
@@ -121,7 +121,7 @@ void change_graph(World& world) {
   const auto graph = world.random.of(world.graphs);
   if (graph->changeable == nullptr) return;
   Work work{graph->changeable_function, graph->changeable_data->address, graph->changeable_data->numbers,
-            static_cast<std::uint32_t>(world.random.below(kMostRounds))};
+            static_cast<std::uint32_t>(world.random.below(kMostRoundsInGraphs))};
   void* arguments[3];
   const CUDA_KERNEL_NODE_PARAMS kernel = work.node(arguments);
   FAIRGV_CHECKED(cuGraphExecKernelNodeSetParams(graph->exec, graph->changeable, &kernel));

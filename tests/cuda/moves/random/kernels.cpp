@@ -37,7 +37,7 @@ std::string kernel(const std::string& head, const std::string& body) {
   return ".visible .entry " + head + kRegisters + body + kEnd;
 }
 
-std::string mix(const std::string& salt) {
+std::string mix_kernel(const std::string& salt) {
   return kernel("mix(.param .u64 data, .param .u32 n, .param .u32 a)",
                 "  ld.param.u64 %d1, [data];\n  ld.param.u32 %r2, [n];\n  ld.param.u32 %r6, [a];\n" +
                     std::string(kIndex) +
@@ -47,7 +47,7 @@ std::string mix(const std::string& salt) {
                     salt + ";\n  st.global.u32 [%d3], %r8;\n");
 }
 
-std::string combine() {
+std::string combine_kernel() {
   return kernel("combine(.param .u64 out, .param .u64 in, .param .u32 n, .param .u32 step)",
                 "  ld.param.u64 %d1, [out];\n  ld.param.u64 %d5, [in];\n  ld.param.u32 %r2, [n];\n"
                 "  ld.param.u32 %r6, [step];\n" +
@@ -58,7 +58,7 @@ std::string combine() {
                     "  st.global.u32 [%d3], %r7;\n");
 }
 
-std::string work(const std::string& salt) {
+std::string work_kernel(const std::string& salt) {
   return kernel("work(.param .u64 data, .param .u32 n, .param .u32 rounds)",
                 "  ld.param.u64 %d1, [data];\n  ld.param.u32 %r2, [n];\n  ld.param.u32 %r6, [rounds];\n" +
                     std::string(kIndex) +
@@ -70,7 +70,7 @@ std::string work(const std::string& salt) {
                     "  bra LOOP;\nSTORE:\n  st.global.u32 [%d3], %r7;\n");
 }
 
-std::string reduce() {
+std::string reduce_kernel() {
   return ".visible .entry reduce(.param .u64 out, .param .u64 in, .param .u32 n)" + std::string(kRegisters) +
          "  .shared .align 4 .b8 sums[256];\n"
          "  ld.param.u64 %d1, [out];\n  ld.param.u64 %d5, [in];\n  ld.param.u32 %r2, [n];\n"
@@ -88,18 +88,18 @@ std::string reduce() {
          kEnd;
 }
 
-std::string bump() {
+std::string bump_kernel() {
   return kernel("bump(.param .u32 amount)",
                 "  ld.param.u32 %r1, [amount];\n  mov.u64 %d1, counter;\n"
                 "  red.global.add.u32 [%d1], %r1;\n");
 }
 
-std::string remember() {
+std::string remember_kernel() {
   return kernel("remember(.param .u64 address)",
                 "  ld.param.u64 %d1, [address];\n  mov.u64 %d2, place;\n  st.global.u64 [%d2], %d1;\n");
 }
 
-std::string recall() {
+std::string recall_kernel() {
   return kernel("recall(.param .u32 n, .param .u32 a)",
                 "  mov.u64 %d5, place;\n  ld.global.u64 %d1, [%d5];\n  ld.param.u32 %r2, [n];\n"
                 "  ld.param.u32 %r6, [a];\n" +
@@ -108,7 +108,7 @@ std::string recall() {
                     "  mad.lo.u32 %r7, %r7, %r6, 1;\n  st.global.u32 [%d3], %r7;\n");
 }
 
-std::string paint() {
+std::string paint_kernel() {
   return kernel("paint(.param .u64 surface, .param .u32 r)",
                 "  ld.param.u64 %d1, [surface];\n  ld.param.u32 %r1, [r];\n  mov.u32 %r2, %tid.x;\n"
                 "  mov.u32 %r3, %ctaid.x;\n  shl.b32 %r4, %r2, 2;\n"
@@ -116,7 +116,7 @@ std::string paint() {
                 "  mad.lo.u32 %r5, %r6, %r1, %r5;\n  sust.b.2d.b32.trap [%d1, {%r4, %r3}], {%r5};\n");
 }
 
-std::string look() {
+std::string look_kernel() {
   return kernel("look(.param .u64 texture, .param .u64 out)",
                 "  ld.param.u64 %d1, [texture];\n  ld.param.u64 %d2, [out];\n  mov.u32 %r1, %tid.x;\n"
                 "  mov.u32 %r2, %ctaid.x;\n  mov.u32 %r3, %ntid.x;\n"
@@ -126,7 +126,7 @@ std::string look() {
                 "  st.global.u32 [%d3], %r10;\n");
 }
 
-std::string say() {
+std::string say_kernel() {
   return ".visible .entry say(.param .u32 number)\n{\n  .local .align 8 .b8 depot[8];\n"
          "  .reg .b64 %SP;\n  .reg .b64 %SPL;\n  .reg .b32 %r<3>;\n  .reg .b64 %d<4>;\n"
          "  mov.u64 %SPL, depot;\n  cvta.local.u64 %SP, %SPL;\n  ld.param.u32 %r1, [number];\n"
@@ -141,8 +141,8 @@ std::string say() {
 
 std::string kernels(std::uint32_t salt) {
   const std::string number = std::to_string(salt & 0x7fffffffU);
-  return kVariables + mix(number) + combine() + work(number) + reduce() + bump() + remember() + recall() +
-         paint() + look() + say();
+  return kVariables + mix_kernel(number) + combine_kernel() + work_kernel(number) + reduce_kernel() +
+         bump_kernel() + remember_kernel() + recall_kernel() + paint_kernel() + look_kernel() + say_kernel();
 }
 
 }  // namespace fairgv::moves::cuda
