@@ -8,7 +8,7 @@
 namespace fairgv::integration {
 namespace {
 
-constexpr std::uint64_t kPrograms = 4;
+constexpr std::uint64_t kPrograms = 3;
 
 struct RandomCudaPrograms : MovedPrograms {
   RandomCudaPrograms() : MovedPrograms("random_cuda", kPrograms) {}

@@ -13,6 +13,8 @@ constexpr std::size_t kMostBuffers = 24;
 constexpr std::size_t kMostModules = 4;
 constexpr std::size_t kMostImages = 4;
 constexpr std::uint32_t kMostNumbers = 6'000;
+/// Different modules that there are: translating one takes long.
+constexpr std::uint64_t kSalts = 4;
 
 CUmemAllocationProp device_memory() {
   CUmemAllocationProp properties{};
@@ -144,7 +146,7 @@ void free_buffer(World& world) {
 void make_module(World& world) {
   if (world.modules.size() == kMostModules) return;
   const auto module = std::make_shared<Module>();
-  const std::string text = kernels(static_cast<std::uint32_t>(world.random.next()));
+  const std::string text = kernels(static_cast<std::uint32_t>(world.random.below(kSalts)));
   world.open_gates();
   if (world.random.one_in(3)) {
     load_linked(module->module, text);
