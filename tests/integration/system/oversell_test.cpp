@@ -169,15 +169,15 @@ TEST_F(Overselling, WhileADeviceIsOverloadedItsLightestSessionMovesToTheDeviceTh
       {}, {{"POCL_DEVICES", "pthread pthread"}},
       "hold_limit_s = 0\n[device.0]\npolicy = \"cap\"\noversell = true\noversell_move_to = 1\n"
       "[device.1]\nsame_as = 1\n"
-      "[tenant.\"alice\"]\nunits = \"kernel:draw\"\ntarget = 1000000\n[tenant.\"bob\"]\nmax = \"20%\"");
+      "[tenant.\"alice\"]\nunits = \"kernel:draw\"\ntarget = 10\n[tenant.\"bob\"]\nmax = \"20%\"");
   ASSERT_TRUE(started) << started.error().message;
   tenancy.emplace(std::move(started).value());
   auto alice = start_frames("alice", {"0", "1000", "100"});
   ASSERT_TRUE(after_a_while([&] { return oversold()["for_sale"].get<double>() >= 0.2; }));
   auto bob = start_frames("bob", {"0", "1000"});
   EXPECT_EQ(holding("bob")["cap"], 0.2);
-  // Now alice could use more than there is beside bob, who uses all that he bought.
-  auto more = start_frames("alice", {"0", "1000"});
+  // Now alice needs more than there is beside bob, who uses all that he bought.
+  auto more = start_frames("alice", {"0", "300000"});
   ::kill(alice.pid(), SIGKILL);
   const auto moved = [&](const std::string& name) { return tenant(name)["sessions"][0]["moved"]; };
   const nlohmann::json there{{"0", 1}};

@@ -44,10 +44,10 @@ TEST_F(ShownFiles, ACheckpointShowsTheCallsThatTheSessionShowed) {
   const auto calls = shown(number("alice"))["calls"];
   ASSERT_FALSE(calls.empty());
   EXPECT_EQ(fairgv({"checkpoint", number("alice"), file()}).status, 0);
-  const int daemon_pid = daemon();
+  const pid_t daemon_pid = daemon();
   ::kill(alice.pid(), SIGCONT);
   expect_right(std::move(alice));
-  ASSERT_EQ(fairgv({"stop"}).status, 0);
+  (void)fairgv({"stop"});  // unless it has ended, with nothing to do
   ASSERT_TRUE(eventually([&] { return !alive(daemon_pid); }));
   const auto image = shown(file());
   expect_complete(image, calls);
