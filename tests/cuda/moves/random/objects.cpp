@@ -194,6 +194,7 @@ void make_image(World& world) {
   copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
   copy.dstArray = image->array;
   copy.Height = image->height;
+  world.begin(kDefaultStream, {}, {image});
   FAIRGV_CHECKED(cuMemcpy2D(&copy));
   world.images.push_back(image);
 }
