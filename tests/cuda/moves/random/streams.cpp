@@ -62,6 +62,7 @@ void write_from_host(World& world) {
     if (buffer->kind == Buffer::Kind::managed) world.synchronize_all();
     std::copy(values.begin(), values.end(), buffer->host + first);
   } else {
+    world.begin(kDefaultStream, {}, {buffer});
     FAIRGV_CHECKED(
         cuMemcpyHtoD(buffer->address + first * sizeof(values[0]), values.data(), count * sizeof(values[0])));
   }
