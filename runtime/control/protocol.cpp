@@ -45,6 +45,7 @@ json intervention(const ControlRequest& request, const char* command) {
     message["tenant"] = request.tenant;
   }
   if (request.device) message["device"] = *request.device;
+  if (request.force) message["force"] = true;
   if (request.to_file) message["to_file"] = true;
   if (request.wake) message["wake"] = true;
   return message;
@@ -221,8 +222,10 @@ Result<ControlRequest> parse_control_request(std::string_view text) {
   } else if (const auto* const found = find_intervention(command)) {
     request.command = found->first;
     read_target(fields, request);
-    if (request.command == ControlRequest::Command::migrate && fields.has("device"))
-      request.device = fields.integer32("device");
+    if (request.command == ControlRequest::Command::migrate) {
+      if (fields.has("device")) request.device = fields.integer32("device");
+      if (fields.has("force")) request.force = fields.boolean("force");
+    }
     if (request.command == ControlRequest::Command::park) {
       if (fields.has("to_file")) request.to_file = fields.boolean("to_file");
       if (fields.has("wake")) request.wake = fields.boolean("wake");

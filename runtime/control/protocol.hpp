@@ -101,6 +101,7 @@ struct ControlRequest {
   /// kill, pause, resume, show, migrate, park, checkpoint, restore
   std::optional<std::uint32_t> session{};
   std::optional<CheckpointFacts> facts{};  // restore: of the file
+  bool force = false;                      // migrate: though programs could tell the devices apart
   bool to_file = false;                    // park: the image goes to a file
   bool wake = false;                       // park: the session goes on when its program needs its device
   std::vector<std::string> front{};        // focus: the tenants whose windows are in front

@@ -29,6 +29,7 @@ Result<std::optional<std::string>> Migrations::ask(const control::ControlRequest
       .left = std::move(wanted).value(),
       .device = request.device,
       .by = by,
+      .force = request.force,
       .to_file = request.to_file,
       .wakes = request.wake,
       .of_tenant = !request.session,
@@ -114,7 +115,7 @@ Result<void> Migrations::begin_next(std::uint64_t key) {
   }
   if (batch.command == Command::migrate) {
     FAIRGV_TRY(to, target(*session, batch));
-    return sessions_.moves().begin(*session, to.value(), done);
+    return sessions_.moves().begin(*session, to.value(), done, batch.force);
   }
   if (session->parked && session->parked->how.by.administrator && !batch.by.administrator) {
     return Error{

@@ -44,6 +44,7 @@ class Migrations {
     std::deque<SessionId> left;
     std::optional<std::uint32_t> device;  // the host's; none: a new worker where the session is
     Account by;
+    bool force = false;    // though programs could tell the devices apart
     bool to_file = false;  // see Parking
     bool wakes = false;
     bool of_tenant = false;  // a failure of one session is no failure of the request

@@ -52,6 +52,9 @@ SessionTable::SessionTable(const Needs& needs)
               },
               [this](Session& session) { end_unheard(session, session.channel); }}),
       drains_({needs.config, sessions_, moves_, needs.devices, needs.tenancies, needs.log, needs.answer}),
+      reliefs_({needs.config, sessions_, moves_, needs.devices, needs.tenancies, needs.log,
+                [this] { return needs_.markets.overloaded(); },
+                [this](SessionId id) { return needs_.dispatch.looks().session(id).used_ns; }}),
       wakes_({sessions_, moves_, needs.devices, needs.tenancies, needs.log}) {}
 
 Result<void> SessionTable::start(const session::Hello& hello, const PeerCredentials& peer, Socket& client) {
@@ -363,6 +366,7 @@ std::optional<SessionTable::Time> SessionTable::deadline() const {
   keep_earlier(first, journals_.deadline());
   keep_earlier(first, moves_.deadline());
   keep_earlier(first, drains_.deadline());
+  keep_earlier(first, reliefs_.deadline());
   keep_earlier(first, wakes_.deadline());
   for (const auto& [id, session] : sessions_.all()) {
     if (session->stage == Session::Stage::starting) keep_earlier(first, std::optional(session->give_up));
@@ -381,6 +385,7 @@ void SessionTable::expire(Time now) {
   journals_.expire(now);
   moves_.expire(now);
   drains_.expire(now);
+  reliefs_.expire(now);
   wakes_.expire(now);
   std::vector<Session*> to_clear;
   for (const auto& [id, session] : sessions_.all()) {

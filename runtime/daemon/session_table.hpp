@@ -15,6 +15,7 @@
 #include "runtime/daemon/handover/handover.hpp"
 #include "runtime/daemon/moves/drains.hpp"
 #include "runtime/daemon/moves/moves.hpp"
+#include "runtime/daemon/moves/reliefs.hpp"
 #include "runtime/daemon/moves/wakes.hpp"
 #include "runtime/daemon/oversell/markets.hpp"
 #include "runtime/daemon/reports/journals.hpp"
@@ -149,6 +150,7 @@ class SessionTable {
   Departures departures_;
   Moves moves_;
   Drains drains_;
+  Reliefs reliefs_;
   Wakes wakes_;
   std::uint32_t last_id_ = 0;
 };

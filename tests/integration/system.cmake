@@ -143,7 +143,8 @@ target_link_libraries(opencl_wanderer PRIVATE OpenCL::OpenCL fairgv_warnings)
 add_executable(system_move_test system/move_test.cpp system/moves/checkpoint_test.cpp
   system/moves/drain_test.cpp
   system/moves/failures_test.cpp
-  system/moves/park_test.cpp)
+  system/moves/park_test.cpp
+  system/moves/shown_files_test.cpp)
 target_link_libraries(system_move_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
 add_dependencies(system_move_test fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_wanderer)
 fairgv_discover_tests(system_move_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)

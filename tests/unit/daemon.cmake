@@ -57,6 +57,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/migrations_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/move_steps_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/parking_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/reliefs_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/session_move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/wakes_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/oversell/market_test.cpp

@@ -17,6 +17,7 @@ add_executable(session_test
   session/time_slice_test.cpp
   session/trusted_daemon_test.cpp
   session/trusted_path_test.cpp
-  session/turn_model_test.cpp)
+  session/turn_model_test.cpp
+  session/worker_orders_test.cpp)
 target_link_libraries(session_test PRIVATE fairgv_session fairgv_warnings GTest::gtest_main)
 fairgv_discover_tests(session_test WHOLE)

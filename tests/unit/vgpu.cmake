@@ -51,8 +51,9 @@ add_executable(vgpu_driver_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/hostile_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/opencl_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/shown_image_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/process_test.cpp)
-target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_warnings GTest::gtest_main GTest::gmock)
+target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_control fairgv_warnings GTest::gtest_main GTest::gmock)
 target_compile_definitions(vgpu_driver_test PRIVATE FAIRGV_VGPU="$<TARGET_FILE:fairgv-vgpu>")
 add_dependencies(vgpu_driver_test fairgv-vgpu)
 fairgv_discover_tests(vgpu_driver_test WHOLE ENVIRONMENT "${FAIRGV_DRIVER_LEAKS}" PROPERTIES TIMEOUT 120)

@@ -1,5 +1,6 @@
 #include "runtime/control/checkpoint/file.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,6 +62,10 @@ Result<CheckpointFacts> read_checkpoint_head(int file) {
   if (!json.is_object()) return Error{"is a damaged checkpoint: its head cannot be read"};
   auto facts = checkpoint_facts_from(std::move(json));
   if (!facts) return Error{"is a damaged checkpoint: " + facts.error().message};
+  struct stat found {};
+  if (::fstat(file, &found) != 0) return system_error("cannot be looked at");
+  if (static_cast<std::uint64_t>(found.st_size) < facts->file_bytes)
+    return Error{"is a damaged checkpoint: it is shorter than it was"};
   return facts;
 }
 

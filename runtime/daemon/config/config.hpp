@@ -122,9 +122,10 @@ struct DeviceRule {
       wake_latency_us{};  // of processors, while several want it; none: as the system likes
   bool oversell = false;  // by what tenants use and need (daemon/oversell/)
   sched::Share oversell_limit = sched::oversell::kSellUpTo;  // of the device, for that use and a newcomer
-  std::optional<double> oversell_ratio{};      // instead: sold so many times, whatever tenants use
-  std::optional<std::uint32_t> evacuate_to{};  // where sessions go first when the device is drained
-  std::optional<double> oversubscribe{};       // its memory is lent so many times; none: it is not
+  std::optional<double> oversell_ratio{};           // instead: sold so many times, whatever tenants use
+  std::optional<std::uint32_t> oversell_move_to{};  // where sessions go while the device is overloaded
+  std::optional<std::uint32_t> evacuate_to{};       // where sessions go first when the device is drained
+  std::optional<double> oversubscribe{};            // its memory is lent so many times; none: it is not
   OversubscribeMode oversubscribe_mode = OversubscribeMode::turns;
   std::chrono::nanoseconds oversubscribe_turn = std::chrono::seconds(2);  // the longest turn for that
   std::uint64_t oversubscribe_link = 0;  // simulated, bytes per second each way; 0: none

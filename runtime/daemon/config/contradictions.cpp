@@ -1,5 +1,10 @@
 #include "runtime/daemon/config/contradictions.hpp"
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "runtime/base/near_word.hpp"
 #include "runtime/daemon/config/options.hpp"
 #include "runtime/daemon/config/promise_sums.hpp"
@@ -144,13 +149,18 @@ void check_same_devices(const Config& config, const Settings& settings, ConfigEr
   }
 }
 
-void check_evacuations(const Config& config, const Settings& settings, ConfigErrors& errors) {
+/// Options of a device that name another one.
+void check_other_devices(const Config& config, const Settings& settings, ConfigErrors& errors) {
+  constexpr std::pair<const char*, std::optional<std::uint32_t> DeviceRule::*> kOptions[] = {
+      {"evacuate_to", &DeviceRule::evacuate_to}, {"oversell_move_to", &DeviceRule::oversell_move_to}};
   for (const auto& [index, rule] : config.devices.by_index) {
     const auto& values = settings.devices.at(index).values;
-    const auto own = values.find("evacuate_to");
-    if (own == values.end() || rule.evacuate_to != index) continue;
-    errors.add(own->second.place, "evacuate_to in " + device_title(index) +
-                                      " is the device itself: name another one, or leave it out");
+    for (const auto& [name, member] : kOptions) {
+      const auto own = values.find(name);
+      if (own == values.end() || rule.*member != index) continue;
+      errors.add(own->second.place, std::string(name) + " in " + device_title(index) +
+                                        " is the device itself: name another one, or leave it out");
+    }
   }
 }
 
@@ -162,7 +172,7 @@ void check_contradictions(const Config& config, const Settings& settings, Config
   check_kept_sessions(config, settings, errors);
   check_same_devices(config, settings, errors);
   check_overselling(config, settings, errors);
-  check_evacuations(config, settings, errors);
+  check_other_devices(config, settings, errors);
 }
 
 }  // namespace fairgv::daemon

@@ -46,7 +46,22 @@ DeviceMap DeviceMap::with(const Pairs& placed, const DeviceView& programs) const
       map.visited_ |= bit_of_place(place);
     }
     if (place != device) map.moved_.emplace_back(device, place);
+    if (place != device && place == place_of(device)) map.forced_ |= forced_ & bit_of_place(device);
   }
+  return map;
+}
+
+std::vector<std::uint32_t> DeviceMap::forced_devices() const {
+  std::vector<std::uint32_t> list;
+  for (const auto& [device, place] : moved_) {
+    if ((forced_ & bit_of_place(device)) != 0) list.push_back(device);
+  }
+  return list;
+}
+
+DeviceMap DeviceMap::by_force() const {
+  DeviceMap map = *this;
+  for (const auto& [device, place] : moved_) map.forced_ |= bit_of_place(device);
   return map;
 }
 

@@ -20,14 +20,18 @@ class DeviceMap {
 
   /// Every device lies in its own place.
   DeviceMap() = default;
-  /// As an earlier daemon had it; `visited`: see visited().
-  DeviceMap(Pairs moved, std::uint64_t visited) : moved_(std::move(moved)), visited_(visited) {}
+  /// As an earlier daemon had it; `visited` and `forced`: see there.
+  DeviceMap(Pairs moved, std::uint64_t visited, std::uint64_t forced = 0)
+      : moved_(std::move(moved)), visited_(visited), forced_(forced) {}
 
   std::uint32_t place_of(std::uint32_t device) const;
   /// The devices that do not lie in their own places, each with its place.
   const Pairs& moved() const { return moved_; }
   /// Places, a bit each, where a device from elsewhere lies or has lain.
   std::uint64_t visited() const { return visited_; }
+  /// Devices, a bit each, that somebody has put by force where they lie, though the place may be unlike them.
+  std::uint64_t forced() const { return forced_; }
+  std::vector<std::uint32_t> forced_devices() const;
 
   /// The same after everything in the first place of each pair has gone to the second. Devices that are
   /// hidden from the program have nothing there.
@@ -35,6 +39,9 @@ class DeviceMap {
 
   /// The same with each of these devices in the place that comes with it.
   DeviceMap with(const Pairs& placed, const DeviceView& programs) const;
+
+  /// The same with all devices that do not lie in their own places put there by force.
+  DeviceMap by_force() const;
 
   /// The view, in which all places are hidden but those where a device lies that the program may use.
   DeviceView places_in(const DeviceView& programs) const;
@@ -46,6 +53,7 @@ class DeviceMap {
  private:
   Pairs moved_{};
   std::uint64_t visited_ = 0;
+  std::uint64_t forced_ = 0;
 };
 
 /// A device of a session's program that lies elsewhere since its place was drained. By the worker's numbers.

@@ -262,7 +262,8 @@ DeviceMap moved_from(JsonFields& fields, std::size_t devices) {
         fields.fail("has a moved device that cannot be read");
     }
   }
-  return {std::move(moved), fields.has("visited") ? fields.integer("visited") : 0};
+  return {std::move(moved), fields.has("visited") ? fields.integer("visited") : 0,
+          fields.has("forced") ? fields.integer("forced") : 0};
 }
 
 std::vector<Evacuation> evacuated_from(JsonFields& fields, std::size_t devices) {

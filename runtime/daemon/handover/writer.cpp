@@ -174,6 +174,7 @@ json to_json(const HandedSession& session) {
   if (session.hidden != 0) object["hidden"] = session.hidden;
   if (session.output_end >= 0) object["output_end"] = session.output_end;
   if (session.moved.visited() != 0) object["visited"] = session.moved.visited();
+  if (session.moved.forced() != 0) object["forced"] = session.moved.forced();
   for (const auto& [device, place] : session.moved.moved())
     object["moved"].push_back({{"device", device}, {"place", place}});
   if (session.owes_answer) object["owes_answer"] = true;

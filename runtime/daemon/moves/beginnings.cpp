@@ -30,17 +30,20 @@ Moves::Move& Moves::add(Session& session, Move move) {
   return under_way_.emplace(session.id, std::move(move)).first->second;
 }
 
-Result<void> Moves::begin(Session& session, std::optional<std::uint32_t> to, Done done) {
+Result<void> Moves::begin(Session& session, std::optional<std::uint32_t> to, Done done, bool by_force) {
   FAIRGV_CHECK(may_begin(session));
   if (session.parked)
     return Error{name_of_session(session) + " is parked: let it go on by 'fairgv resume' first"};
-  if (!to) return begin_with_worker(session, session.moved, std::move(done));
+  const auto begin_to = [&](const DeviceMap& map) {
+    return begin_with_worker(session, by_force ? map.by_force() : map, std::move(done));
+  };
+  if (!to) return begin_to(session.moved);
   if (needs_.devices.table().is_drained(session.devices.host(*to))) {
     return Error{fmt::format("{0} does not move: device {1} is drained: 'fairgv undrain {1}' ends that",
                              name_of_session(session), session.devices.host(*to))};
   }
   FAIRGV_TRY(pairs, pairs_for(session, *to));
-  return begin_with_worker(session, session.moved.after(pairs.value(), session.devices), std::move(done));
+  return begin_to(session.moved.after(pairs.value(), session.devices));
 }
 
 Result<void> Moves::begin_on(Session& session, DeviceMap map, Done done) {

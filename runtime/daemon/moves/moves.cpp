@@ -217,7 +217,8 @@ Result<void> Moves::order_made(Session& session, Move& move, bool ahead) {
                                      move.map.places_in(session.devices)));
   }
   move.outcome.bytes += move.image_bytes;
-  const session::MakeAgain order{ahead, move.image_bytes, move.charged->holdings, move.map.moved()};
+  const session::MakeAgain order{ahead, move.image_bytes, move.charged->holdings, move.map.moved(),
+                                 move.map.forced_devices()};
   const int own = session.parked ? session.parked->image.get() : move.image.get();
   const int image = move.restored ? move.restored->image.get() : own;
   if (!move.worker.channel.send(to_text(order), {image}))
@@ -245,6 +246,7 @@ void Moves::commit(Session& session, Move& under_way) {
   needs_.tenancies.memory().hold(session.id, std::move(move.charged->holdings));
   retire(session, std::move(old), std::move(move.charged->left));
   needs_.devices.placements().move(session);
+  settle_market(session.tenant);
   needs_.markets.apply();
   move.outcome.held = move.steps.held(Clock::now());
   move.outcome.to = homes_of(session);
@@ -266,6 +268,18 @@ void Moves::commit(Session& session, Move& under_way) {
       session.id.value, session.tenant_name, session.worker.pid(), fmt::join(move.outcome.to, ","),
       move.outcome.bytes, in_milliseconds(move.outcome.held));
   move.done(move.outcome);
+}
+
+/// What the tenant bought where it has no session any more, nor will have one soon, is for sale again.
+void Moves::settle_market(TenantId tenant) {
+  std::vector<std::uint32_t> seen = needs_.sessions.devices_seen_by(tenant);
+  for (const auto& [id, move] : under_way_) {
+    const Session* const session = needs_.sessions.find(id);
+    if (session == nullptr || session->tenant != tenant) continue;
+    const auto targets = move.map.places_in(session->devices).shown();
+    seen.insert(seen.end(), targets.begin(), targets.end());
+  }
+  needs_.markets.settle(tenant, seen);
 }
 
 void Moves::fail(Session& session, const std::string& reason) {
@@ -295,6 +309,7 @@ void Moves::give_up(Session& session, Move move, const std::string& reason) {
   std::vector<std::uint64_t> held;
   if (move.charged) held = std::move(move.charged->entered);
   retire(session, std::move(move.worker), std::move(held));
+  settle_market(session.tenant);
   const char* stays = "does not move";
   if (move.parks) stays = "is not parked";
   if (move.rested) stays = "goes on, without a checkpoint";

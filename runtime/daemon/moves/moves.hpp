@@ -91,8 +91,9 @@ class Moves {
         images_(needs.config, needs.events, needs.sessions) {}
 
   /// Moves a running session to this device of its worker's; none: it stays where it is and gets another
-  /// worker. Calls `done` later; or an Error at once.
-  Result<void> begin(Session& session, std::optional<std::uint32_t> to, Done done);
+  /// worker. Calls `done` later; or an Error at once. `by_force`: though its program could tell the devices
+  /// apart.
+  Result<void> begin(Session& session, std::optional<std::uint32_t> to, Done done, bool by_force = false);
   /// The same to where `map` has its program's devices.
   Result<void> begin_on(Session& session, DeviceMap map, Done done);
   /// Parks a running session, or lets a parked one go on; calls `done` later, or returns an Error at once. A
@@ -183,6 +184,7 @@ class Moves {
   Time deadline_of(const Move& move) const { return move.wait ? move.wait->until : move.steps.deadline(); }
   std::string too_late(const Move& move) const;
   void commit(Session& session, Move& move);
+  void settle_market(TenantId tenant);
   void fail(Session& session, const std::string& reason);
   void give_up(Session& session, Move move, const std::string& reason);
   void retire(const Session& session, WorkerStarter::Successor worker, std::vector<std::uint64_t> held = {});

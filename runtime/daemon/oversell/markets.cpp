@@ -251,11 +251,10 @@ void Markets::warn(std::uint32_t device, const Market& market, Time now) {
   warned_[device] = now;
   std::string names;
   for (const auto& each : market.report().overloaded) names += (names.empty() ? "" : ", ") + name_of(each.id);
-  spdlog::warn(
-      "device {} is overloaded: {} have less than they bought and need more; a program should move to "
-      "another "
-      "device, and fairgvd moves none",
-      device, names);
+  const auto to = needs_.config.devices.of(device).oversell_move_to;
+  spdlog::warn("device {} is overloaded: {} have less than they bought and need more; {}", device, names,
+               to ? "fairgvd moves sessions to device " + std::to_string(*to)
+                  : "a program should move to another device, and fairgvd moves none (oversell_move_to)");
 }
 
 // -- looking
@@ -263,6 +262,14 @@ void Markets::warn(std::uint32_t device, const Market& market, Time now) {
 const Market* Markets::of(std::uint32_t device) const {
   const auto found = markets_.find(device);
   return found == markets_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::uint32_t> Markets::overloaded() const {
+  std::vector<std::uint32_t> list;
+  for (const auto& [device, market] : markets_) {
+    if (!market.is_resting() && market.report().warning) list.push_back(device);
+  }
+  return list;
 }
 
 std::string Markets::name_of(TenantId id) const {

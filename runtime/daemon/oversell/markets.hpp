@@ -3,8 +3,8 @@
 // most that its cap ever is. Tenants of which nothing is said buy the whole device.
 //
 // A tenant has what it bought until its last session on the device is gone. What is not for sale is refused
-// in one line that says what is. Nothing moves sessions to another device: where several tenants are
-// overloaded at once, the log says that one should move, once a minute.
+// in one line that says what is. Where several tenants are overloaded at once, the log says that a program
+// should move, once a minute, and moves/reliefs.hpp moves one where it is told to.
 //
 // Used by the server's thread only.
 #pragma once
@@ -79,6 +79,8 @@ class Markets {
   bool any() const { return !markets_.empty(); }
   /// The device's market; null if the device is not oversold, or had no tenant yet.
   const Market* of(std::uint32_t device) const;
+  /// The devices that had a warning in the latest second, as the books number them.
+  std::vector<std::uint32_t> overloaded() const;
 
  private:
   Market& market_of(std::uint32_t hardware);

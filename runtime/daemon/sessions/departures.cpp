@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "runtime/base/json_fields.hpp"
 #include "runtime/daemon/service/close_aside.hpp"
@@ -90,12 +89,7 @@ void Departures::remove(Sessions& sessions, Session& session) {
   UniqueFd segment = std::move(session.segment_fd);  // often the last reference to it
   sessions.remove(session.id);
   close_aside(std::move(segment));
-  std::vector<std::uint32_t> seen;
-  for (const auto& [id, other] : sessions.all()) {
-    if (other->tenant == tenant)
-      seen.insert(seen.end(), other->devices.all().begin(), other->devices.all().end());
-  }
-  needs_.markets.settle(tenant, seen);
+  needs_.markets.settle(tenant, sessions.devices_seen_by(tenant));
   needs_.tenancies.leave(tenant);
 }
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "runtime/daemon/books/kill_book.hpp"
 #include "runtime/daemon/sessions/session.hpp"
@@ -38,6 +40,16 @@ class Sessions {
   bool any_in(Session::Stage stage) const {
     return std::any_of(map_.begin(), map_.end(),
                        [stage](const auto& entry) { return entry.second->stage == stage; });
+  }
+  /// The host's devices where sessions of the tenant may run; some of them several times.
+  std::vector<std::uint32_t> devices_seen_by(TenantId tenant) const {
+    std::vector<std::uint32_t> seen;
+    for (const auto& [id, session] : map_) {
+      if (session->tenant != tenant) continue;
+      const auto shown = session->moved.places_in(session->devices).shown();
+      seen.insert(seen.end(), shown.begin(), shown.end());
+    }
+    return seen;
   }
 
   Session& add(std::unique_ptr<Session> session) {

@@ -20,6 +20,10 @@ MakeAgain make_again_from(JsonFields& fields, bool ahead) {
     order.moves.emplace_back(each.integer32("from"), each.integer32("to"));
     if (!each.ok()) fields.fail(each.error().message);
   }
+  if (fields.has("forced")) {
+    for (const std::uint64_t device : fields.integers("forced", kMostDevicesOfOrder))
+      order.forced.push_back(static_cast<std::uint32_t>(device));
+  }
   return order;
 }
 
@@ -36,10 +40,12 @@ std::string to_text(const WriteImage&) {
 std::string to_text(const MakeAgain& order) {
   json moves = json::array();
   for (const auto& [from, to] : order.moves) moves.push_back(json{{"from", from}, {"to", to}});
-  return json_text(json{{"order", order.ahead ? "make ahead" : "make again"},
-                        {"bytes", order.bytes},
-                        {"granted", order.granted},
-                        {"moves", std::move(moves)}});
+  json text{{"order", order.ahead ? "make ahead" : "make again"},
+            {"bytes", order.bytes},
+            {"granted", order.granted},
+            {"moves", std::move(moves)}};
+  if (!order.forced.empty()) text["forced"] = order.forced;
+  return json_text(text);
 }
 
 std::string to_text(const GoOn&) {

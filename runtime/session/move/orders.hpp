@@ -46,6 +46,8 @@ struct MakeAgain {
   std::vector<std::uint64_t> granted;
   /// Pairs: what is on the first of the two goes to the second, by the worker's devices.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> moves{};
+  /// The first of those pairs whose second may be unlike it: an administrator or its user wants it so.
+  std::vector<std::uint32_t> forced{};
 };
 
 struct GoOn {};

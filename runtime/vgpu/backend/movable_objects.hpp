@@ -92,8 +92,9 @@ class MovableObjects {
   // ---- the worker that takes over, before anything is made
 
   /// Pairs: the first of the two devices is the second from now on. An Error, as one line, if the program
-  /// could tell the difference.
-  virtual Result<void> move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves) = 0;
+  /// could tell the difference; of those that are `forced` only if it could not go on there at all.
+  virtual Result<void> move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves,
+                                    std::span<const std::uint32_t> forced) = 0;
   /// An Error if it is no such state.
   virtual Result<void> put_state(std::span<const std::byte> state) = 0;
 

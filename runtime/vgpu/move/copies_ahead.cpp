@@ -40,10 +40,10 @@ Result<void> CopiesAhead::begin(UniqueFd file, Executor::Loop& loop, std::uint64
   }
   const auto round = std::make_shared<Round>(*this, std::move(file), std::move(done));
   ImageWriter image(round->file.get());
-  image.put(
-      ImageHead{kImageVersion, wire::kProtocolVersion, static_cast<std::uint32_t>(api_), 1, next_number});
+  image.put(session::ImageHead{session::kImageVersion, wire::kProtocolVersion,
+                               static_cast<std::uint32_t>(api_), 1, next_number});
   auto written = objects.copies_ahead() ? tell_all(image, *round) : Result<void>();
-  image.put(ItemKind::end, {});
+  image.put(session::ItemKind::end, {});
   auto bytes = image.finish();
   if (written && !bytes) written = bytes.error();
   if (!written) {
@@ -62,7 +62,7 @@ Result<void> CopiesAhead::begin(UniqueFd file, Executor::Loop& loop, std::uint64
 }
 
 Result<void> CopiesAhead::tell_all(ImageWriter& image, Round& round) {
-  image.put(ItemKind::state, calls_.movable()->state());
+  image.put(session::ItemKind::state, calls_.movable()->state());
   const Records records = calls_.journal().records();
   forget_gone(image, records);
   tell_calls(image, records);
@@ -72,7 +72,7 @@ Result<void> CopiesAhead::tell_all(ImageWriter& image, Round& round) {
 /// The first thing in an image: what is no more makes room there.
 void CopiesAhead::forget_gone(ImageWriter& image, const Records& records) {
   for (const wire::ObjectId object : gone(records)) {
-    image.put(ImageGone{object});
+    image.put(session::ImageGone{object});
     const auto place = by_index_.find(object.index());
     if (place != by_index_.end() && place->second.raw == object.raw) by_index_.erase(place);
     objects_.erase(object.raw);
@@ -97,7 +97,8 @@ void CopiesAhead::tell_calls(ImageWriter& image, const Records& records) {
     if (record->number <= told_until_) continue;
     const bool makes = record->lasting == wire::Lasting::makes;
     if (makes && !make_room(image, *record, records)) return;
-    image.put(ImageCall{record->number, record->opcode, record->object, makes ? 1U : 0U, record->call});
+    image.put(
+        session::ImageCall{record->number, record->opcode, record->object, makes ? 1U : 0U, record->call});
     told_.insert(record->number);
     told_until_ = record->number;
     if (!makes) continue;
@@ -116,7 +117,7 @@ bool CopiesAhead::make_room(ImageWriter& image, const Journal::Record& record, c
   const auto released = std::find_if(records.begin(), records.end(),
                                      [&](const auto& each) { return each->number == before.number; });
   if (released == records.end()) return false;
-  image.put(ImageRelease{(*released)->released, place->second});
+  image.put(session::ImageRelease{(*released)->released, place->second});
   by_index_.erase(place);
   return true;
 }
@@ -128,7 +129,7 @@ Result<void> CopiesAhead::tell_contents(ImageWriter& image, Round& round) const 
     if (!outcome || error != 0 || !objects_.contains(id.raw) || copied_.contains(id.raw)) return;
     const std::uint64_t bytes = objects.contents_bytes(object);
     if (bytes == 0) return;
-    image.put(ImageSubject{id});
+    image.put(session::ImageSubject{id});
     const auto offset = image.leave_room_for_contents(bytes);
     if (!offset) {
       outcome = offset.error();

@@ -20,7 +20,7 @@
 #include "runtime/session/protocol.hpp"
 #include "runtime/vgpu/backend/dispatch.hpp"
 #include "runtime/vgpu/executor/loop.hpp"
-#include "runtime/vgpu/move/image.hpp"
+#include "runtime/vgpu/move/image_writer.hpp"
 
 namespace fairgv::vgpu {
 

@@ -4,29 +4,21 @@
 
 #include <cstring>
 
-#include "runtime/vgpu/move/image.hpp"
+#include "runtime/session/move/image.hpp"
 #include "runtime/wire/call_names.hpp"
 #include "runtime/wire/calls.hpp"
 
 namespace fairgv::vgpu {
 namespace {
 
-Error bad_image(const char* what) {
-  return Error{fmt::format("an image with {}", what)};
-}
-
-template <wire::Message T>
-Result<T> decoded(std::span<const std::byte> bytes, const char* what) {
-  T item;
-  if (!wire::decode(bytes, item)) return bad_image(what);
-  return item;
-}
+using session::bad_image;
+using session::item_as;
 
 }  // namespace
 
 Result<void> SessionMaker::make(const UniqueFd& file, const session::MakeAgain& order) {
   FAIRGV_CHECK(begin(order));
-  FAIRGV_TRY(image, ImageReader::open(file, order.bytes));
+  FAIRGV_TRY(image, session::ImageReader::open(file, order.bytes));
   replies_.mute(true);
   const auto made = [&]() -> Result<void> {
     FAIRGV_CHECK(take_head(image.value(), order.ahead));
@@ -40,17 +32,19 @@ Result<void> SessionMaker::make(const UniqueFd& file, const session::MakeAgain& 
 
 Result<void> SessionMaker::begin(const session::MakeAgain& order) {
   if (std::exchange(has_begun_, true)) {
-    if (moves_ != order.moves) return Error{"the daemon has the session made on other devices than before"};
+    if (moves_ != order.moves || forced_ != order.forced)
+      return Error{"the daemon has the session made on other devices than before"};
     return {};
   }
   moves_ = order.moves;
-  FAIRGV_CHECK(objects_.move_devices(order.moves));
+  forced_ = order.forced;
+  FAIRGV_CHECK(objects_.move_devices(order.moves, order.forced));
   loop_.begin_restoring();
   return {};
 }
 
-Result<void> SessionMaker::make_ahead(ImageReader& image, ImageReader::Item item) {
-  while (item.kind != ItemKind::end) {
+Result<void> SessionMaker::make_ahead(session::ImageReader& image, session::ImageReader::Item item) {
+  while (item.kind != session::ItemKind::end) {
     FAIRGV_CHECK(take_ahead(item));
     FAIRGV_TRY(next, image.next());
     item = next.value();
@@ -58,11 +52,11 @@ Result<void> SessionMaker::make_ahead(ImageReader& image, ImageReader::Item item
   return {};
 }
 
-Result<void> SessionMaker::make_last(ImageReader& image, ImageReader::Item item) {
+Result<void> SessionMaker::make_last(session::ImageReader& image, session::ImageReader::Item item) {
   FAIRGV_TRY(first, take_events(image, item));
   FAIRGV_CHECK(loop_.restore(events_));
   item = first.value();
-  while (item.kind != ItemKind::end) {
+  while (item.kind != session::ItemKind::end) {
     FAIRGV_CHECK(take(item));
     FAIRGV_TRY(next, image.next());
     item = next.value();
@@ -73,14 +67,8 @@ Result<void> SessionMaker::make_last(ImageReader& image, ImageReader::Item item)
   return {};
 }
 
-Result<void> SessionMaker::take_head(ImageReader& image, bool ahead) {
-  FAIRGV_TRY(first, image.next());
-  if (first->kind != ItemKind::head) return bad_image("no head");
-  FAIRGV_TRY(head, decoded<ImageHead>(first->bytes, "a head that is none"));
-  if (head->version != kImageVersion || head->protocol != wire::kProtocolVersion) {
-    return Error{fmt::format("the image has version {}.{}, and this FairGV reads {}.{}", head->version,
-                             head->protocol, kImageVersion, wire::kProtocolVersion)};
-  }
+Result<void> SessionMaker::take_head(session::ImageReader& image, bool ahead) {
+  FAIRGV_TRY(head, session::read_head(image));
   if (head->api != static_cast<std::uint32_t>(api_)) return bad_image("the calls of another API");
   if ((head->ahead != 0) != ahead) return bad_image("another place in the order of images");
   next_number_ = head->next_number;
@@ -88,25 +76,27 @@ Result<void> SessionMaker::take_head(ImageReader& image, bool ahead) {
 }
 
 /// The item behind them.
-Result<ImageReader::Item> SessionMaker::take_state(ImageReader& image, bool ahead) {
+Result<session::ImageReader::Item> SessionMaker::take_state(session::ImageReader& image, bool ahead) {
   FAIRGV_TRY(state, image.next());
-  if (ahead && state->kind == ItemKind::end) return state.value();  // a back end that copies nothing ahead
-  if (state->kind != ItemKind::state) return bad_image("no state");
+  if (ahead && state->kind == session::ItemKind::end)
+    return state.value();  // a back end that copies nothing ahead
+  if (state->kind != session::ItemKind::state) return bad_image("no state");
   FAIRGV_CHECK(objects_.put_state(state->bytes));
   for (;;) {
     FAIRGV_TRY(item, image.next());
-    if (item->kind != ItemKind::gone) return item.value();
-    FAIRGV_TRY(gone, decoded<ImageGone>(item->bytes, "an object gone that is none"));
+    if (item->kind != session::ItemKind::gone) return item.value();
+    FAIRGV_TRY(gone, item_as<session::ImageGone>(item->bytes, "an object gone that is none"));
     FAIRGV_CHECK(objects_.release(next_number_, gone->object));
   }
 }
 
 /// The item behind the events.
-Result<ImageReader::Item> SessionMaker::take_events(ImageReader& image, ImageReader::Item item) {
+Result<session::ImageReader::Item> SessionMaker::take_events(session::ImageReader& image,
+                                                             session::ImageReader::Item item) {
   for (;;) {
     switch (item.kind) {
-      case ItemKind::event: {
-        FAIRGV_TRY(event, decoded<ImageEvent>(item.bytes, "an event that is none"));
+      case session::ItemKind::event: {
+        FAIRGV_TRY(event, item_as<session::ImageEvent>(item.bytes, "an event that is none"));
         events_.events.push_back({event->event,
                                   event->status,
                                   static_cast<wire::Opcode>(event->made_by),
@@ -114,13 +104,13 @@ Result<ImageReader::Item> SessionMaker::take_events(ImageReader& image, ImageRea
                                   {event->watched.begin(), event->watched.end()}});
         break;
       }
-      case ItemKind::user_event: {
-        FAIRGV_TRY(event, decoded<ImageUserEvent>(item.bytes, "a user event that is none"));
+      case session::ItemKind::user_event: {
+        FAIRGV_TRY(event, item_as<session::ImageUserEvent>(item.bytes, "a user event that is none"));
         events_.user_events.push_back(event->event);
         break;
       }
-      case ItemKind::notice: {
-        FAIRGV_TRY(notice, decoded<ImageNotice>(item.bytes, "a notice that is none"));
+      case session::ItemKind::notice: {
+        FAIRGV_TRY(notice, item_as<session::ImageNotice>(item.bytes, "a notice that is none"));
         events_.notices.push_back({notice->event, notice->watched, notice->status});
         break;
       }
@@ -132,53 +122,53 @@ Result<ImageReader::Item> SessionMaker::take_events(ImageReader& image, ImageRea
   }
 }
 
-Result<void> SessionMaker::take_ahead(const ImageReader::Item& item) {
+Result<void> SessionMaker::take_ahead(const session::ImageReader::Item& item) {
   switch (item.kind) {
-    case ItemKind::call: {
-      FAIRGV_TRY(call, decoded<ImageCall>(item.bytes, "a call that is none"));
+    case session::ItemKind::call: {
+      FAIRGV_TRY(call, item_as<session::ImageCall>(item.bytes, "a call that is none"));
       made_.insert(call->number);
       return make(call.value());
     }
-    case ItemKind::release: {
-      FAIRGV_TRY(release, decoded<ImageRelease>(item.bytes, "a release that is none"));
+    case session::ItemKind::release: {
+      FAIRGV_TRY(release, item_as<session::ImageRelease>(item.bytes, "a release that is none"));
       released_ahead_.insert(release->object.raw);
       return objects_.release(release->number, release->object);
     }
-    case ItemKind::subject: {
-      FAIRGV_TRY(subject, decoded<ImageSubject>(item.bytes, "a subject that is none"));
+    case session::ItemKind::subject: {
+      FAIRGV_TRY(subject, item_as<session::ImageSubject>(item.bytes, "a subject that is none"));
       latest_ = subject->object;
       return {};
     }
-    case ItemKind::contents:
+    case session::ItemKind::contents:
       return objects_.write_contents(latest_, item.bytes);
     default:
       return bad_image("an item in the wrong place");
   }
 }
 
-Result<void> SessionMaker::take(const ImageReader::Item& item) {
+Result<void> SessionMaker::take(const session::ImageReader::Item& item) {
   switch (item.kind) {
-    case ItemKind::call: {
-      FAIRGV_TRY(call, decoded<ImageCall>(item.bytes, "a call that is none"));
+    case session::ItemKind::call: {
+      FAIRGV_TRY(call, item_as<session::ImageCall>(item.bytes, "a call that is none"));
       return take(call.value());
     }
-    case ItemKind::contents:
+    case session::ItemKind::contents:
       return objects_.write_contents(latest_, item.bytes);
-    case ItemKind::arguments:
+    case session::ItemKind::arguments:
       return objects_.put_arguments(item.bytes);
-    case ItemKind::command: {
-      FAIRGV_TRY(command, decoded<ImageCommand>(item.bytes, "a command that is none"));
+    case session::ItemKind::command: {
+      FAIRGV_TRY(command, item_as<session::ImageCommand>(item.bytes, "a command that is none"));
       return take(command.value());
     }
-    case ItemKind::release: {
-      FAIRGV_TRY(release, decoded<ImageRelease>(item.bytes, "a release that is none"));
+    case session::ItemKind::release: {
+      FAIRGV_TRY(release, item_as<session::ImageRelease>(item.bytes, "a release that is none"));
       if (released_ahead_.contains(release->object.raw)) return {};
       // Only now if something needs the place: arguments may still name the object.
       releases_.emplace(release->number, release->object);
       return {};
     }
-    case ItemKind::error: {
-      FAIRGV_TRY(error, decoded<ImageError>(item.bytes, "an error that is none"));
+    case session::ItemKind::error: {
+      FAIRGV_TRY(error, item_as<session::ImageError>(item.bytes, "an error that is none"));
       return objects_.check_error(error->object, error->error);
     }
     default:
@@ -186,14 +176,14 @@ Result<void> SessionMaker::take(const ImageReader::Item& item) {
   }
 }
 
-Result<void> SessionMaker::take(const ImageCall& call) {
+Result<void> SessionMaker::take(const session::ImageCall& call) {
   latest_ = call.object;
   if (made_.contains(call.number)) return {};
   if (call.makes != 0) FAIRGV_CHECK(make_room(call.object));
   return make(call);
 }
 
-Result<void> SessionMaker::make(const ImageCall& call) {
+Result<void> SessionMaker::make(const session::ImageCall& call) {
   FAIRGV_CHECK(handle(call.number, call.opcode, call.call));
   objects_.finish_builds();
   if (calls_.journal().latest() == call.number) return {};
@@ -201,7 +191,7 @@ Result<void> SessionMaker::make(const ImageCall& call) {
                            wire::call_name(static_cast<wire::Opcode>(call.opcode)))};
 }
 
-Result<void> SessionMaker::take(const ImageCommand& command) {
+Result<void> SessionMaker::take(const session::ImageCommand& command) {
   const RestoredCommand restored{command.event,
                                  command.part,
                                  command.error,

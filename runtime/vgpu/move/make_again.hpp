@@ -9,12 +9,12 @@
 
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/session/move/image.hpp"
 #include "runtime/session/move/orders.hpp"
 #include "runtime/session/protocol.hpp"
 #include "runtime/vgpu/backend/dispatch.hpp"
 #include "runtime/vgpu/executor/loop.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
-#include "runtime/vgpu/move/image.hpp"
 
 namespace fairgv::vgpu {
 
@@ -40,16 +40,17 @@ class SessionMaker {
 
  private:
   Result<void> begin(const session::MakeAgain& order);
-  Result<void> make_ahead(ImageReader& image, ImageReader::Item first);
-  Result<void> make_last(ImageReader& image, ImageReader::Item first);
-  Result<void> take_head(ImageReader& image, bool ahead);
-  Result<ImageReader::Item> take_state(ImageReader& image, bool ahead);
-  Result<ImageReader::Item> take_events(ImageReader& image, ImageReader::Item first);
-  Result<void> take_ahead(const ImageReader::Item& item);
-  Result<void> take(const ImageReader::Item& item);
-  Result<void> take(const ImageCall& call);
-  Result<void> take(const ImageCommand& command);
-  Result<void> make(const ImageCall& call);
+  Result<void> make_ahead(session::ImageReader& image, session::ImageReader::Item first);
+  Result<void> make_last(session::ImageReader& image, session::ImageReader::Item first);
+  Result<void> take_head(session::ImageReader& image, bool ahead);
+  Result<session::ImageReader::Item> take_state(session::ImageReader& image, bool ahead);
+  Result<session::ImageReader::Item> take_events(session::ImageReader& image,
+                                                 session::ImageReader::Item first);
+  Result<void> take_ahead(const session::ImageReader::Item& item);
+  Result<void> take(const session::ImageReader::Item& item);
+  Result<void> take(const session::ImageCall& call);
+  Result<void> take(const session::ImageCommand& command);
+  Result<void> make(const session::ImageCall& call);
   Result<void> handle(std::uint64_t number, std::uint32_t opcode, std::span<const std::byte> call);
   Result<void> make_room(wire::ObjectId object);
 
@@ -62,6 +63,7 @@ class SessionMaker {
 
   bool has_begun_ = false;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> moves_;
+  std::vector<std::uint32_t> forced_;
   std::unordered_set<std::uint64_t> made_;            // calls of images ahead, by their numbers
   std::unordered_set<std::uint64_t> released_ahead_;  // objects, by their ids
   std::uint64_t next_number_ = 1;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/vgpu/move/image.hpp"
+#include "runtime/vgpu/move/image_writer.hpp"
 
 namespace fairgv::vgpu {
 namespace {
@@ -35,7 +35,7 @@ class Story {
   }
 
   void tell_gone() {
-    for (const wire::ObjectId object : ahead_.gone(records_)) image_.put(ImageGone{object});
+    for (const wire::ObjectId object : ahead_.gone(records_)) image_.put(session::ImageGone{object});
   }
 
   Result<void> tell() {
@@ -54,7 +54,7 @@ class Story {
       } else if (next == next_command) {
         tell_command(nodes[place++]);
       } else {
-        image_.put(ImageRelease{next, (*release++)->object});
+        image_.put(session::ImageRelease{next, (*release++)->object});
       }
     }
   }
@@ -66,7 +66,7 @@ class Story {
     const bool makes = record.lasting == wire::Lasting::makes;
     const std::span<const std::byte> call =
         ahead_.has_call(record.number) ? std::span<const std::byte>() : std::span(record.call);
-    image_.put(ImageCall{record.number, record.opcode, record.object, makes ? 1U : 0U, call});
+    image_.put(session::ImageCall{record.number, record.opcode, record.object, makes ? 1U : 0U, call});
     const auto object = there_.find(record.object.raw);
     if (!makes || object == there_.end()) return {};
     const std::uint64_t bytes = objects_.contents_bytes(object->second);
@@ -80,7 +80,7 @@ class Story {
     if (const auto arguments = objects_.arguments_of(node)) {
       const void*& told = told_[arguments->kernel.raw];
       if (std::exchange(told, arguments->identity) != arguments->identity)
-        image_.put(ItemKind::arguments, arguments->encoded);
+        image_.put(session::ItemKind::arguments, arguments->encoded);
     }
     std::uint64_t begun = 0;
     wire::Extent3 groups;
@@ -92,9 +92,9 @@ class Story {
         groups = {x, y, z};
       }
     }
-    image_.put(ImageCommand{node.made_by.number(), node.made_by.opcode(), node.place_in_call, node.event,
-                            standing.error, standing.failed_wait, begun, groups, standing.waits,
-                            node.made_by.bytes()});
+    image_.put(session::ImageCommand{node.made_by.number(), node.made_by.opcode(), node.place_in_call,
+                                     node.event, standing.error, standing.failed_wait, begun, groups,
+                                     standing.waits, node.made_by.bytes()});
   }
 
   ImageWriter& image_;
@@ -110,11 +110,11 @@ class Story {
 
 void put_events(ImageWriter& image, const Standing& standing) {
   for (const EventTable::State& event : standing.events) {
-    image.put(ImageEvent{event.event, event.status, event.made_by, event.watched});
+    image.put(session::ImageEvent{event.event, event.status, event.made_by, event.watched});
   }
-  for (const NodePtr& node : standing.user_events) image.put(ImageUserEvent{node->event});
+  for (const NodePtr& node : standing.user_events) image.put(session::ImageUserEvent{node->event});
   for (const wire::EventReached& notice : standing.notices) {
-    image.put(ImageNotice{notice.event, notice.watched, notice.status});
+    image.put(session::ImageNotice{notice.event, notice.watched, notice.status});
   }
 }
 
@@ -137,20 +137,20 @@ Result<std::uint64_t> write_image(int file, session::Api api, CallHandler& calls
       [](const CommandGraph::Standing& each) { return !each.node->made_by; });
   if (strange) return Error{"it waits for memory; try again"};
   ImageWriter image(file);
-  image.put(
-      ImageHead{kImageVersion, wire::kProtocolVersion, static_cast<std::uint32_t>(api), 0, next_number});
-  image.put(ItemKind::state, objects.state());
+  image.put(session::ImageHead{session::kImageVersion, wire::kProtocolVersion,
+                               static_cast<std::uint32_t>(api), 0, next_number});
+  image.put(session::ItemKind::state, objects.state());
   Story story(image, objects, calls.journal(), standing, ahead);
   story.tell_gone();
   put_events(image, standing);
   FAIRGV_CHECK(story.tell());
   for (const auto& arguments : objects.arguments_of_kernels()) {
-    image.put(ItemKind::arguments, arguments.encoded);
+    image.put(session::ItemKind::arguments, arguments.encoded);
   }
   objects.each_object([&](wire::ObjectId id, const void*, std::int32_t error) {
-    image.put(ImageError{id, error});
+    image.put(session::ImageError{id, error});
   });
-  image.put(ItemKind::end, {});
+  image.put(session::ItemKind::end, {});
   return image.finish();
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "tests/integration/system/moves/moving.hpp"
@@ -63,6 +64,39 @@ TEST_F(Migration, AllSessionsOfATenantAreMovedOneAfterAnother) {
   EXPECT_TRUE(eventually([&] { return tenant("alice")["memory_used"][0] == 0; }));
   expect_right(std::move(first));
   expect_right(std::move(second));
+}
+
+TEST_F(Migration, ADeviceThatTheProgramCouldTellFromItsOwnIsTakenByForceOnly) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "both devices would have one sub-device";
+  // PoCL's device `basic` comes first; the program's own is the other.
+  start("[tenants]\ndevices = \"1\"\n", "basic pthread");
+  auto alice = start_wanderer("alice", {"FAIRGV_DIRECT_MEMORY=off"});
+  ASSERT_TRUE(progresses(alice));
+  const pid_t before = worker("alice");
+  const std::string line = failure({"alice", "--device", "0"});
+  EXPECT_NE(line.find("the program could tell device 0 from 1: its sub-devices would be 1 instead of "),
+            std::string::npos)
+      << line;
+  EXPECT_NE(line.find("('fairgv migrate --force' moves it all the same)"), std::string::npos) << line;
+  EXPECT_EQ(worker("alice"), before);
+  ASSERT_TRUE(progresses(alice));
+  stop_idle(alice, "alice");
+  migrate({"alice", "--device", "0", "--force"});
+  const nlohmann::json there{{"1", 0}};
+  EXPECT_EQ(session("alice")["moved"], there);
+  EXPECT_GE(memory("alice", 0), kBallast);
+  // What was forced stays so while the session lies there.
+  migrate({"alice"});
+  EXPECT_EQ(fairgv({"restart"}).status, 0);
+  EXPECT_EQ(fairgv({"park", "alice"}).status, 0);
+  const auto resumed = tried({"resume", "alice"});
+  EXPECT_EQ(resumed.status, 0) << joined(resumed);
+  EXPECT_EQ(session("alice")["moved"], there);
+  migrate({"alice", "--device", "1"});
+  EXPECT_NE(failure({"alice", "--device", "0"}).find("could tell device 0 from 1"), std::string::npos);
+  ::kill(alice.pid(), SIGCONT);
+  ASSERT_TRUE(progresses(alice));
+  expect_right(std::move(alice));
 }
 
 TEST_F(Migration, ATargetWithoutRoomIsToldAndNothingMoves) {

@@ -162,6 +162,34 @@ TEST_F(Overselling, CapsFollowWhatTenantsDoAndSurviveARestart) {
   EXPECT_TRUE(progresses(bob));
 }
 
+// ---- overload
+
+TEST_F(Overselling, WhileADeviceIsOverloadedItsLightestSessionMovesToTheDeviceThatIsNamed) {
+  auto started = harness::Tenancy::start(
+      {}, {{"POCL_DEVICES", "pthread pthread"}},
+      "hold_limit_s = 0\n[device.0]\npolicy = \"cap\"\noversell = true\noversell_move_to = 1\n"
+      "[device.1]\nsame_as = 1\n"
+      "[tenant.\"alice\"]\nunits = \"kernel:draw\"\ntarget = 10\n[tenant.\"bob\"]\nmax = \"20%\"");
+  ASSERT_TRUE(started) << started.error().message;
+  tenancy.emplace(std::move(started).value());
+  auto alice = start_frames("alice", {"0", "1000", "100"});
+  ASSERT_TRUE(after_a_while([&] { return oversold()["for_sale"].get<double>() >= 0.2; }));
+  auto bob = start_frames("bob", {"0", "1000"});
+  EXPECT_EQ(holding("bob")["cap"], 0.2);
+  // Now alice needs more than there is beside bob, who uses all that he bought.
+  auto more = start_frames("alice", {"0", "100000"});
+  ::kill(alice.pid(), SIGKILL);
+  const auto moved = [&](const std::string& name) { return tenant(name)["sessions"][0]["moved"]; };
+  const nlohmann::json there{{"0", 1}};
+  ASSERT_TRUE(after_a_while([&] { return moved("bob") == there; })) << ps().dump();
+  EXPECT_TRUE(moved("alice").empty()) << "one that is heavier stays";
+  EXPECT_TRUE(eventually([&] { return holding("bob").is_null(); })) << "what it bought is for sale again";
+  EXPECT_TRUE(after_a_while([&] { return holding("alice")["cap"].get<double>() > 0.9; }));
+  EXPECT_TRUE(progresses(bob));
+  EXPECT_FALSE(more.ended());
+  EXPECT_EQ(moved("bob"), there) << "it does not come back";
+}
+
 TEST_F(Overselling, AFixedRatioDividesWhatIsBought) {
   start_daemon("policy = \"cap\"\noversell = true\noversell_ratio = 2");
   auto alice = start_frames("alice", {"0", "1000", "20"});

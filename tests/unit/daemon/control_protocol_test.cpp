@@ -80,8 +80,12 @@ TEST(ControlProtocol, RequestsThatMoveSessionsArriveAsTheyWereSent) {
     EXPECT_EQ(drain->device, 3u);
   }
   request = {};
-  request.command = Command::park;
+  request.command = Command::migrate;
   request.session = 7;
+  EXPECT_FALSE(parse_control_request(to_text(request))->force);
+  request.force = true;
+  EXPECT_TRUE(parse_control_request(to_text(request))->force);
+  request.command = Command::park;
   EXPECT_FALSE(parse_control_request(to_text(request))->to_file);
   request.to_file = request.wake = true;
   const auto park = parse_control_request(to_text(request));

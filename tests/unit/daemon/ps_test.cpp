@@ -45,7 +45,7 @@ TEST(Ps, SaysOfAnOversoldDeviceWhatIsBoughtUsedAndForSaleAndByWhom) {
   EXPECT_EQ(oversold_lines(report, report.devices[0]),
             (std::vector<std::string>{
                 "oversold: 150% bought, 63.2% used, 20% for sale; overloaded tenants: 2: a "
-                "program should move to another device, and none is moved",
+                "program should move to another device",
                 "alice has 36% of 50% bought, 24 of 30 units a second", "bob has 64% of 100% bought"}));
   EXPECT_TRUE(oversold_lines(report, report.devices[1]).empty());
   report.devices[0].oversold->resting = true;

@@ -21,6 +21,10 @@ TEST(WorkerOrders, ArriveAsTheyWereSent) {
   EXPECT_EQ(again.bytes, 7U);
   EXPECT_EQ(again.granted, (std::vector<std::uint64_t>{1U << 20, 0}));
   EXPECT_EQ(again.moves, (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 1}, {2, 1}}));
+  EXPECT_TRUE(again.forced.empty());
+  const auto forced = parse_worker_order(to_text(MakeAgain{false, 7, {}, {{0, 1}, {2, 1}}, {2}}));
+  ASSERT_TRUE(forced) << forced.error().message;
+  EXPECT_EQ(std::get<MakeAgain>(forced.value()).forced, std::vector<std::uint32_t>{2});
 }
 
 TEST(WorkerOrders, AreNothingElse) {
@@ -28,7 +32,8 @@ TEST(WorkerOrders, AreNothingElse) {
                            R"({"order":"copy ahead"})", R"({"order":"make ahead","bytes":1})",
                            R"({"order":"make again","bytes":-1,"granted":[],"moves":[]})",
                            R"({"order":"make again","bytes":1,"granted":["x"],"moves":[]})",
-                           R"({"order":"make again","bytes":1,"granted":[],"moves":[{"from":1}]})"})
+                           R"({"order":"make again","bytes":1,"granted":[],"moves":[{"from":1}]})",
+                           R"({"order":"make again","bytes":1,"granted":[],"moves":[],"forced":1})"})
     EXPECT_FALSE(parse_worker_order(text)) << text;
 }
 

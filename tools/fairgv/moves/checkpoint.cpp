@@ -118,8 +118,6 @@ Result<std::string> restore_checkpoint(const CheckpointOptions& options) {
   if (!file) return system_error("cannot open " + options.file);
   const auto facts = control::read_checkpoint_head(file.get());
   if (!facts) return Error{options.file + " " + facts.error().message};
-  if (length_of(file.get()) < facts->file_bytes)
-    return Error{options.file + " is a damaged checkpoint: it is shorter than it was"};
   FAIRGV_TRY(control, Control::connect(options.socket));
   control::ControlRequest request = checkpoint_request(Command::restore, options.session);
   request.facts = facts.value();

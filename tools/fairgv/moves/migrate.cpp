@@ -21,6 +21,7 @@ struct MigrateOptions {
   std::string target;
   std::string tenant;
   std::optional<std::uint32_t> device;
+  bool force = false;
   bool to_file = false;
   bool wake = false;
   bool json = false;
@@ -40,6 +41,7 @@ Result<control::ControlRequest> request_for(const char* name, const MigrateOptio
     return session::tenant_name_error(options.tenant, "--tenant");
   }
   request.device = options.device;
+  request.force = options.force;
   request.to_file = options.to_file;
   request.wake = options.wake;
   return request;
@@ -75,6 +77,7 @@ void add_migrate(CLI::App& app, Action& action) {
       ->add_option("--device", options.device,
                    "Number of the device, as by fairgv ps (default: a new worker on the same devices)")
       ->check(CLI::Range(0U, session::kMaxDevices - 1));
+  added->add_flag("--force", options.force, "Also to a device that the program could tell from its own");
   added->callback([&action] { action = [] { return carry_out("migrate", Command::migrate, options); }; });
 }
 

@@ -17,7 +17,7 @@ std::string oversold_text(const Report::Device::Oversold& oversold) {
                                  part_text(oversold.load), part_text(oversold.for_sale));
   if (oversold.resting) return text + "; rests under another policy than cap";
   if (oversold.overloaded > 0) text += fmt::format("; overloaded tenants: {}", oversold.overloaded);
-  if (oversold.warning) text += ": a program should move to another device, and none is moved";
+  if (oversold.warning) text += ": a program should move to another device";
   return text;
 }
 

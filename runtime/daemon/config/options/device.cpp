@@ -182,6 +182,11 @@ const ConfigOptions<DeviceRule>& common_device_options() {
         "Instead of looking at what tenants use: sell the device so many times. Each tenant's cap is what it "
         "bought, divided by this."},
        field(&DeviceRule::oversell_ratio)},
+      {{"oversell_move_to", IntegerType{0, session::kMaxDevices - 1}, "", Applies::at_once,
+        "nothing is moved",
+        "The device to which the lightest session moves while this one, oversold, is overloaded (see "
+        "Overselling), if its tenant may use it."},
+       field(&DeviceRule::oversell_move_to)},
       {{"evacuate_to", IntegerType{0, session::kMaxDevices - 1}, "", Applies::at_once,
         "the device where the session's tenant is best served",
         "The device where sessions go first when this one is drained (`fairgv drain`), if their tenants may "

@@ -63,7 +63,11 @@ bool keeps(Rule rule, std::int32_t before, std::int32_t after) {
 
 }  // namespace
 
-std::optional<std::string> lacks(const wire::cuda::DeviceFacts& from, const wire::cuda::DeviceFacts& to) {
+std::optional<DeviceDifference> lacks(const wire::cuda::DeviceFacts& from,
+                                      const wire::cuda::DeviceFacts& to) {
+  if (from.sets_conditions != to.sets_conditions)
+    return DeviceDifference{"conditional nodes of graphs work otherwise there", true};
+  std::optional<DeviceDifference> found;
   const std::size_t count = std::max(from.attributes.size(), to.attributes.size());
   const auto value_of = [](const wire::cuda::DeviceFacts& facts, std::size_t attribute) {
     return attribute < facts.attributes.size() ? facts.attributes[attribute] : 0;
@@ -72,11 +76,14 @@ std::optional<std::string> lacks(const wire::cuda::DeviceFacts& from, const wire
     const std::int32_t before = value_of(from, attribute);
     const std::int32_t after = value_of(to, attribute);
     if (keeps(rule_of(attribute), before, after)) continue;
-    return fmt::format("its attribute {} (CUdevice_attribute) would be {} instead of {}", attribute, after,
-                       before);
+    // Memory of such a device is the host's, which the program touches itself.
+    const bool excludes = attribute == CU_DEVICE_ATTRIBUTE_INTEGRATED;
+    if (found && !excludes) continue;
+    found = {fmt::format("its attribute {} (CUdevice_attribute) would be {} instead of {}", attribute, after,
+                         before),
+             excludes};
   }
-  if (from.sets_conditions != to.sets_conditions) return "conditional nodes of graphs work otherwise there";
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace fairgv::vgpu::cuda

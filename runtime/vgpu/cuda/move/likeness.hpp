@@ -2,14 +2,14 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
+#include "runtime/vgpu/backend/device_difference.hpp"
 #include "runtime/wire/calls/cuda/contexts.hpp"
 
 namespace fairgv::vgpu::cuda {
 
-/// As one line, what the device `to` has less of than `from`, or has otherwise; nothing: a program that runs
-/// on the one goes on on the other.
-std::optional<std::string> lacks(const wire::cuda::DeviceFacts& from, const wire::cuda::DeviceFacts& to);
+/// What the device `to` has less of than `from`, or has otherwise, what excludes it first; nothing: a program
+/// that runs on the one goes on on the other.
+std::optional<DeviceDifference> lacks(const wire::cuda::DeviceFacts& from, const wire::cuda::DeviceFacts& to);
 
 }  // namespace fairgv::vgpu::cuda

@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -143,7 +144,8 @@ void MovingObjects::each_object(
 
 // ---- the worker that takes over
 
-Result<void> MovingObjects::move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves) {
+Result<void> MovingObjects::move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves,
+                                         std::span<const std::uint32_t> forced) {
   const std::vector<Device> before = parts_.driver.devices();
   const auto find = [&before](std::uint32_t number) {
     std::size_t ordinal = 0;
@@ -155,8 +157,10 @@ Result<void> MovingObjects::move_devices(std::span<const std::pair<std::uint32_t
     if (place == before.size()) continue;  // not one of CUDA's: this program has nothing there
     const std::size_t target = find(to);
     if (target == before.size()) return Error{fmt::format("CUDA has no device {} there", to)};
-    if (const auto missing = lacks(before[place].facts, before[target].facts))
-      return Error{fmt::format("the program could tell device {} from {}: {}", to, from, *missing)};
+    const bool by_force = std::find(forced.begin(), forced.end(), from) != forced.end();
+    if (const auto difference = lacks(before[place].facts, before[target].facts);
+        difference && !(by_force && !difference->excludes))
+      return refusal_of(from, to, *difference);
     parts_.driver.replace(place, before[target]);
   }
   return {};

@@ -65,7 +65,8 @@ class MovingObjects final : public MovableObjects {
   std::optional<Arguments> arguments_of(const Node&) override { return std::nullopt; }
   std::vector<Arguments> arguments_of_kernels() override { return {}; }
 
-  Result<void> move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves) override;
+  Result<void> move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves,
+                            std::span<const std::uint32_t> forced) override;
   Result<void> put_state(std::span<const std::byte> state) override;
   void finish_builds() override { parts_.slow_lane.wait_until_idle(); }
   Result<void> write_contents(wire::ObjectId object, std::span<const std::byte> from) override;

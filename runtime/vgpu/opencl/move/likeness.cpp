@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <cstring>
 #include <set>
+#include <span>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "runtime/vgpu/opencl/driver.hpp"
@@ -29,12 +31,17 @@ struct Limit {
   Rule rule;
 };
 
-constexpr std::array kLimits{
-    Limit{CL_DEVICE_TYPE, "type", 8, Rule::same},
+/// Without these nothing of a session could be on the other device.
+constexpr std::array kFoundations{
     Limit{CL_DEVICE_ADDRESS_BITS, "address bits", 4, Rule::same},
     Limit{CL_DEVICE_ENDIAN_LITTLE, "byte order", 4, Rule::same},
     // Buffers of such a device lie in memory that the program touches itself.
     Limit{CL_DEVICE_HOST_UNIFIED_MEMORY, "memory shared with the host", 4, Rule::same},
+};
+
+constexpr std::array kLimits{
+    Limit{CL_DEVICE_TYPE, "type", 8, Rule::same},
+    Limit{CL_DEVICE_PARTITION_MAX_SUB_DEVICES, "sub-devices", 4, Rule::as_much},
     Limit{CL_DEVICE_MEM_BASE_ADDR_ALIGN, "alignment of sub-buffers", 4, Rule::as_small},
     Limit{CL_DEVICE_IMAGE_SUPPORT, "images", 4, Rule::as_much},
     Limit{CL_DEVICE_MAX_WORK_GROUP_SIZE, "work-items of a group", sizeof(std::size_t), Rule::as_much},
@@ -87,10 +94,8 @@ std::set<std::string> extensions_of(cl_device_id device) {
   return all;
 }
 
-}  // namespace
-
-std::optional<std::string> lacks(cl_device_id from, cl_device_id to) {
-  for (const Limit& limit : kLimits) {
+std::optional<std::string> broken(std::span<const Limit> limits, cl_device_id from, cl_device_id to) {
+  for (const Limit& limit : limits) {
     const auto before = numbers_of(from, limit);
     const auto after = numbers_of(to, limit);
     if (before.size() > after.size()) return fmt::format("it has no {}", limit.name);
@@ -99,9 +104,17 @@ std::optional<std::string> lacks(cl_device_id from, cl_device_id to) {
       return fmt::format("its {} would be {} instead of {}", limit.name, after[i], before[i]);
     }
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<DeviceDifference> lacks(cl_device_id from, cl_device_id to) {
+  if (const auto what = broken(kFoundations, from, to)) return DeviceDifference{*what, true};
+  if (const auto what = broken(kLimits, from, to)) return DeviceDifference{*what};
   const auto there = extensions_of(to);
   for (const std::string& extension : extensions_of(from)) {
-    if (!there.contains(extension)) return fmt::format("it has no {}", extension);
+    if (!there.contains(extension)) return DeviceDifference{"it has no " + extension};
   }
   return std::nullopt;
 }

@@ -4,12 +4,13 @@
 #include <CL/cl.h>
 
 #include <optional>
-#include <string>
+
+#include "runtime/vgpu/backend/device_difference.hpp"
 
 namespace fairgv::vgpu::opencl {
 
-/// As one line, what the device `to` has less of than `from`, or has otherwise; nothing: a program that runs
-/// on the one goes on on the other.
-std::optional<std::string> lacks(cl_device_id from, cl_device_id to);
+/// What the device `to` has less of than `from`, or has otherwise, what excludes it first; nothing: a program
+/// that runs on the one goes on on the other.
+std::optional<DeviceDifference> lacks(cl_device_id from, cl_device_id to);
 
 }  // namespace fairgv::vgpu::opencl

@@ -174,14 +174,17 @@ bool MovingObjects::only_makes(wire::Opcode makes) const {
 
 // ---- the worker that takes over
 
-Result<void> MovingObjects::move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves) {
+Result<void> MovingObjects::move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves,
+                                         std::span<const std::uint32_t> forced) {
   const auto roots = parts_.driver.root_devices();
   const std::vector<Device> before(roots.begin(), roots.end());
   for (const auto& [from, to] : moves) {
     if (from >= before.size() || to >= before.size())
       return Error{fmt::format("a move from device {} to {} of {}", from, to, before.size())};
-    if (const auto missing = lacks(before[from].id, before[to].id))
-      return Error{fmt::format("the program could tell device {} from {}: {}", to, from, *missing)};
+    const bool by_force = std::find(forced.begin(), forced.end(), from) != forced.end();
+    if (const auto difference = lacks(before[from].id, before[to].id);
+        difference && !(by_force && !difference->excludes))
+      return refusal_of(from, to, *difference);
     parts_.driver.replace(from, before[to]);
   }
   return {};

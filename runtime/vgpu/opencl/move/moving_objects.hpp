@@ -61,7 +61,8 @@ class MovingObjects final : public MovableObjects {
   /// For the session's queues.
   WriteLog& writes() { return writes_; }
 
-  Result<void> move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves) override;
+  Result<void> move_devices(std::span<const std::pair<std::uint32_t, std::uint32_t>> moves,
+                            std::span<const std::uint32_t> forced) override;
   Result<void> put_state(std::span<const std::byte> state) override;
   void finish_builds() override;
   Result<void> write_contents(wire::ObjectId object, std::span<const std::byte> from) override;

@@ -23,6 +23,7 @@ const Mistake kMistakes[] = {
     {"BrokenSyntax", "[device]\nslice_ms = = 6\n", "c.toml:2:", "value"},
     {"UnclosedTable", "[device\n", "c.toml:1:", ""},
     {"EvacuationToItself", "[device.1]\nevacuate_to = 1\n", "c.toml:2:", "is the device itself"},
+    {"OverloadToItself", "[device.1]\noversell_move_to = 1\n", "c.toml:2:", "is the device itself"},
     {"UnknownTable", "\n[devices]\n",
      "c.toml:2:", "unknown key 'devices' in the file: did you mean 'device'? known are daemon, device"},
     {"MetricsToTheWorld", "[metrics]\nlisten = \"0.0.0.0:9477\"\n", "c.toml:2:", "loopback only"},

@@ -48,6 +48,18 @@ TEST(DeviceMap, AWayThereAndBackLeavesTheOnlyDeviceWhereItWas) {
   EXPECT_EQ(back.visited_in(only_first).shown(), Places({4, 5})) << "it has had turns there";
 }
 
+TEST(DeviceMap, ForceHoldsForADeviceWhileItStaysWhereItWasPut) {
+  const DeviceView three = DeviceView::first(3);
+  const DeviceMap forced = DeviceMap().after({{0, 1}}, three).by_force();
+  EXPECT_EQ(forced.forced_devices(), Places({0}));
+  const DeviceMap other = forced.after({{2, 1}}, three);
+  EXPECT_EQ(other.moved(), Pairs({{0, 1}, {2, 1}}));
+  EXPECT_EQ(other.forced_devices(), Places({0})) << "device 2 was put there without force";
+  EXPECT_TRUE(forced.after({{1, 2}}, three).forced_devices().empty());
+  EXPECT_TRUE(forced.after({{1, 0}}, three).forced_devices().empty());
+  EXPECT_EQ(DeviceMap(forced.moved(), forced.visited(), forced.forced()).forced_devices(), Places({0}));
+}
+
 TEST(MovesTo, OnlyWhatIsUsedMoves) {
   EXPECT_EQ(moves_to(view_of_three(), 0b001, 2).value(), Pairs({{0, 2}}));
   EXPECT_EQ(moves_to(view_of_three(), 0b111, 2).value(), Pairs({{0, 2}, {1, 2}}));

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <thread>
 
-#include "runtime/vgpu/move/image.hpp"
+#include "runtime/session/move/image.hpp"
 #include "tests/unit/vgpu/opencl/moving_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -80,14 +80,15 @@ struct BegunLaunch : MovingSession {
   }
   /// The work-groups that the image has as run.
   static std::uint64_t begun_in(const TakeOver& from) {
-    auto image = ImageReader::open(from.file, from.order.bytes);
+    auto image = session::ImageReader::open(from.file, from.order.bytes);
     EXPECT_TRUE(image);
     for (std::uint64_t begun = 0;;) {
       const auto item = image->next();
       EXPECT_TRUE(item);
-      if (!item || item->kind == ItemKind::end) return begun;
-      ImageCommand command;
-      if (item->kind == ItemKind::command && wire::decode(item->bytes, command)) begun = command.begun;
+      if (!item || item->kind == session::ItemKind::end) return begun;
+      session::ImageCommand command;
+      if (item->kind == session::ItemKind::command && wire::decode(item->bytes, command))
+        begun = command.begun;
     }
   }
 

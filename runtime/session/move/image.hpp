@@ -1,5 +1,5 @@
 // The image of a session: all that another worker needs to go on with it, in one file. The same for both
-// APIs.
+// APIs. Workers write it and make sessions of it (runtime/vgpu/move); `fairgv session show` prints it.
 //
 //   item   := ItemHeader, so many bytes, zeros up to the next 8
 //   image  := head state gone* event* user_event* notice* then, in the order of their numbers,
@@ -12,7 +12,7 @@
 // Each has the calls since the one before, and contents that may have changed since; gone are objects of an
 // earlier one that are no more. The last image names the calls of earlier ones, without their bytes, and has
 // the contents that were written since. Releases ahead are of objects in whose places others are made. A call
-// makes or changes an object (journal/journal.hpp); a command had not ended; contents are of the
+// makes or changes an object (runtime/vgpu/journal/journal.hpp); a command had not ended; contents are of the
 // object that the call before them makes; arguments are those of a kernel from there on. Numbers are those of
 // the session's calls. The writer is the session's own worker, which its program may have taken over: a
 // reader copies, then checks, and what it makes is made by the handlers of calls, which check, too.
@@ -20,19 +20,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "runtime/base/handle.hpp"
 #include "runtime/base/result.hpp"
-#include "runtime/vgpu/backend/mapped_part.hpp"
 #include "runtime/wire/calls/call.hpp"
 #include "runtime/wire/codec.hpp"
 #include "runtime/wire/ids.hpp"
 
-namespace fairgv::vgpu {
+namespace fairgv::session {
 
 /// Counted up with each change to an item, or to a call that lasts.
 inline constexpr std::uint32_t kImageVersion = 2;
@@ -59,6 +57,11 @@ struct ItemHeader {
   std::uint32_t unused = 0;
   std::uint64_t bytes = 0;
 };
+
+/// Of an item, with the zeros behind it.
+constexpr std::uint64_t padded(std::uint64_t bytes) {
+  return (bytes + 7) & ~std::uint64_t{7};
+}
 
 struct ImageHead {
   static constexpr ItemKind kind = ItemKind::head;
@@ -146,53 +149,11 @@ struct ImageError {
   FAIRGV_FIELDS(object, error)
 };
 
-/// Writes items to a file, which grows.
-class ImageWriter {
- public:
-  /// The file outlives it.
-  explicit ImageWriter(int file) : file_(file) {}
-
-  template <wire::Message Item>
-  void put(const Item& item) {
-    const std::size_t bytes = wire::encoded_size(item);
-    wire::encode(item, room(Item::kind, bytes));
-  }
-  void put(ItemKind kind, std::span<const std::byte> bytes);
-
-  /// The contents of an object: `fill` writes so many bytes to where they lie in the file.
-  template <class Fill>
-  Result<void> put_contents(std::uint64_t bytes, const Fill& fill) {
-    FAIRGV_TRY(offset, leave_room_for_contents(bytes));
-    auto mapped = MappedPart::map(file_, offset.value(), bytes);
-    if (!mapped) return fail(mapped.error());
-    return fill(mapped->bytes());
-  }
-  /// The same, filled by others: where they lie in the file.
-  Result<std::uint64_t> leave_room_for_contents(std::uint64_t bytes);
-
-  /// The bytes of the whole image. An Error if the file had no room.
-  Result<std::uint64_t> finish();
-
- private:
-  static constexpr std::size_t kFlushAt = std::size_t{1} << 20;
-
-  std::byte* room(ItemKind kind, std::size_t bytes);
-  void put_header(const ItemHeader& header);
-  std::byte* grow(std::size_t bytes);
-  Error fail(Error why);
-  Result<void> flush();
-
-  const int file_;
-  std::uint64_t written_ = 0;           // bytes of the file that are complete
-  std::vector<std::uint64_t> waiting_;  // items behind them
-  std::size_t waiting_bytes_ = 0;
-  std::optional<Error> failed_;
-};
-
 /// Reads the items of an image. Bytes may change while they are read: each item is a copy, but contents.
 class ImageReader {
  public:
-  static Result<ImageReader> open(const UniqueFd& file, std::uint64_t bytes);
+  /// An image of so many bytes, which begins `at` a byte of the file at which a page may begin.
+  static Result<ImageReader> open(const UniqueFd& file, std::uint64_t bytes, std::uint64_t at = 0);
   ImageReader(ImageReader&& other) noexcept;
   ImageReader(const ImageReader&) = delete;
   ImageReader& operator=(const ImageReader&) = delete;
@@ -215,4 +176,19 @@ class ImageReader {
   std::vector<std::uint64_t> copy_;
 };
 
-}  // namespace fairgv::vgpu
+inline Error bad_image(const std::string& what) {
+  return Error{"an image with " + what};
+}
+
+/// The bytes of an item as a T, whose spans are in them; an Error about an image with `what`.
+template <wire::Message T>
+Result<T> item_as(std::span<const std::byte> bytes, const char* what) {
+  T item;
+  if (!wire::decode(bytes, item)) return bad_image(what);
+  return item;
+}
+
+/// The first item, of a version and a protocol that this FairGV reads.
+Result<ImageHead> read_head(ImageReader& image);
+
+}  // namespace fairgv::session
