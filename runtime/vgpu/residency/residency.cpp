@@ -12,6 +12,13 @@ namespace fairgv::vgpu {
 
 using Where = Block::Where;
 
+namespace {
+
+/// How soon terms are answered that the loop thread has not seen.
+constexpr std::chrono::milliseconds kUnseenTerms{250};
+
+}  // namespace
+
 /// Takes as long as the simulated link does.
 class Residency::Move final : public BlockMove {
  public:
@@ -42,8 +49,6 @@ class Residency::Move final : public BlockMove {
 Residency::Residency(Settings settings) : settings_(std::move(settings)) {
   const std::lock_guard lock(mutex_);
   is_silent_ = settings_.is_silent;
-  // A worker before this one may have answered.
-  answered_ = settings_.page.terms.load(std::memory_order_acquire);
   allowed_ = settings_.page.allowed.load(std::memory_order_relaxed);
   most_ = settings_.page.most.load(std::memory_order_relaxed);
 }
@@ -247,17 +252,23 @@ void Residency::look() {
   if (!changed()) return;
   {
     const std::lock_guard lock(mutex_);
-    if (is_silent_) return;
-    answered_ = settings_.page.terms.load(std::memory_order_acquire);
-    allowed_ = settings_.page.allowed.load(std::memory_order_relaxed);
-    most_ = settings_.page.most.load(std::memory_order_relaxed);
-    agree();
-    // Release: pairs with the daemon's acquire; `agreed` is of these terms.
-    settings_.page.answered.store(answered_, std::memory_order_release);
-    tell();
+    if (!answer()) return;
   }
   to_mover_.notify_one();
   settings_.knock();
+}
+
+/// False: there is nothing to answer.
+bool Residency::answer() {
+  if (is_silent_ || !changed()) return false;
+  const std::uint32_t terms = settings_.page.terms.load(std::memory_order_acquire);
+  allowed_ = settings_.page.allowed.load(std::memory_order_relaxed);
+  most_ = settings_.page.most.load(std::memory_order_relaxed);
+  agree();
+  // Release: pairs with the daemon's acquire; `agreed` is of these terms.
+  settings_.page.answered.store(terms, std::memory_order_release);
+  tell();
+  return true;
 }
 
 std::chrono::nanoseconds Residency::keep() const {
@@ -267,9 +278,8 @@ std::chrono::nanoseconds Residency::keep() const {
 
 void Residency::agree() {
   if (is_silent_) return;
-  agreed_told_ = std::max(resident_, allowed_);
   // Release: pairs with the daemon's acquire; what is not agreed to any more is free.
-  settings_.page.agreed.store(agreed_told_, std::memory_order_release);
+  settings_.page.agreed.store(std::max(resident_, allowed_), std::memory_order_release);
   settings_.page.resident.store(resident_, std::memory_order_relaxed);
 }
 
@@ -367,7 +377,12 @@ void Residency::run() {
   while (!stops_) {
     const auto step = next_step();
     if (!step) {
-      to_mover_.wait(lock);
+      // The loop thread may be busy for long: with a call of the driver, with the session's image.
+      if (to_mover_.wait_for(lock, kUnseenTerms) == std::cv_status::timeout && answer()) {
+        lock.unlock();
+        settings_.knock();
+        lock.lock();
+      }
       continue;
     }
     carry_out(*step, lock);

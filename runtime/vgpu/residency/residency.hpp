@@ -127,6 +127,7 @@ class Residency {
   std::uint64_t lacking() const;
   void tell();
   void agree();
+  bool answer();
   std::optional<Step> next_step();
   Block* to_go();
   Block* to_come();
@@ -145,14 +146,12 @@ class Residency {
   std::vector<Block*> first_;   // the next command's
   std::uint64_t plan_ = 0;
   std::uint64_t uses_ = 0;
-  std::uint64_t turn_ = 2;  // of blocks that were never used it is 0
+  std::uint64_t turn_ = 2;      // of blocks that were never used it is 0
   std::uint64_t resident_ = 0;  // bytes that are there or on their way, `others_` included
   std::uint64_t others_ = 0;
   std::uint64_t allowed_ = 0;
   std::uint64_t most_ = 0;
-  std::uint32_t answered_ = 0;
   std::uint64_t lacks_told_ = 0;
-  std::uint64_t agreed_told_ = 0;
   bool is_used_ = false;  // something may be in the driver's hands
   bool is_silent_ = false;
   bool stops_ = false;

@@ -16,6 +16,7 @@ from typing import Callable
 from equality import SHARED, STATIC, STRIPPED, BareRuns, NativeBareRuns, native_question, refusal, script_question
 from experiments import EXPERIMENTS, experiment
 from machine import Machine
+from moves import lent_memory, moved_cuda
 from opencl import WORKLOADS, OpenCl
 from overhead import overhead, overhead_line
 from quota import native_quota, torch_quota
@@ -107,6 +108,11 @@ def questions(machine, bare_runs, quick):
     for name, (seconds, answer) in parts.items():
         missing = "absent: no driver of OpenCL beside that of CUDA"
         add(f"g OpenCL, {name}", seconds, answer if opencl.driver else lambda *_: missing)
+    add("h a CUDA program that moves, remoted", 40,
+        lambda clock, details: moved_cuda(machine, clock, details, quick))
+    add("h more memory than the device has, OpenCL", 60,
+        (lambda clock, details: lent_memory(machine, opencl, clock, details, quick)) if opencl.driver
+        else lambda *_: "absent: no driver of OpenCL beside that of CUDA")
     return found
 
 

@@ -70,6 +70,9 @@ class Clock:
     def has(self, seconds):
         return self.left() >= seconds * self._patience
 
+    def pause(self, seconds):
+        time.sleep(min(seconds, self.left()))
+
     def part(self, seconds):
         """So long, or what is left."""
         return min(seconds * self._patience, self.left())
@@ -97,6 +100,9 @@ class Process:
         self._output.close()
         self._errors.close()
         return outcome
+
+    def output(self):
+        return self.text(self._output)
 
     def errors(self):
         return self.text(self._errors)
