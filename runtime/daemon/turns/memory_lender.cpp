@@ -40,7 +40,7 @@ void MemoryLender::begin(SessionPlace& place) const {
   if (!place.memory || !is_on()) return;
   tell(rule_, place.memory->page());
   place.memory->begin_anew(rule_.capacity);
-  place.comes_in = Duration(0);
+  place.transfers = Duration(0);
 }
 
 void MemoryLender::adopt(SessionPlace& place) const {
@@ -126,17 +126,17 @@ void MemoryLender::end(SessionPlace& place, Time now) {
   place.turn_ended = now;
   if (!place.memory) return;
   // Relaxed, and read once: a lie makes turns longer, up to the bound, and each of them is paid for.
-  const std::uint64_t coming = place.memory->page().coming_ns.load(std::memory_order_relaxed);
-  const std::uint64_t before = std::exchange(place.coming_ns, coming);
+  const std::uint64_t moving = place.memory->page().moving_ns.load(std::memory_order_relaxed);
+  const std::uint64_t before = std::exchange(place.moving_ns, moving);
   const Duration latest(static_cast<Duration::rep>(
-      std::min(coming - std::min(coming, before), static_cast<std::uint64_t>(kMostPredicted.count()))));
+      std::min(moving - std::min(moving, before), static_cast<std::uint64_t>(kMostPredicted.count()))));
   // A turn that found its memory there says little about the next.
-  place.comes_in = std::max(latest, place.comes_in * 3 / 4);
+  place.transfers = std::max(latest, place.transfers * 3 / 4);
 }
 
 MemoryLender::Duration MemoryLender::longest_wait(const Places& places) const {
   Duration longest{0};
-  places.each([&longest](const SessionPlace& place) { longest = std::max(longest, place.comes_in); });
+  places.each([&longest](const SessionPlace& place) { longest = std::max(longest, place.transfers); });
   return longest;
 }
 

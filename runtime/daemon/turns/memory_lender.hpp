@@ -6,8 +6,9 @@
 //                     have the turn ──▶ the turn ends ──▶ the rest comes in, while that of the session before
 //                     goes out ──▶ the next turn begins
 //
-// - Turns grow with the time for which memory comes in for them, up to a bound, until that is a tenth of them
-//   at most.
+// - Turns grow with the time for which memory comes in for them and goes out again, up to a bound, until that
+// is
+//   a tenth of them at most.
 // - One session at a time gives back and one takes: a link moves large pieces, one after the other each way.
 // - With `on_demand`, for comparison, nothing of that is done: memory comes in for the next command only, in
 //   the turn of its session, the session that has had its turn longest ago gives back first, and turns are as
@@ -48,7 +49,7 @@ class MemoryLender {
   using Time = sched::Time;
   using Duration = sched::Duration;
 
-  /// A turn lasts at least so many times as long as its memory takes to come in.
+  /// A turn lasts at least so many times as long as its memory takes to come in and to go out.
   static constexpr int kTurnPerTransfer = 10;
 
   const LendingRule& rule() const { return rule_; }

@@ -58,11 +58,11 @@ struct SessionPlace {
   WorkerHandle worker{};
   std::span<session::DeviceTurn> turns{};  // on all devices of the session
   // MemoryLender's:
-  sched::Time turn_ended{};     // its last
-  sched::Duration comes_in{0};  // its memory came in for so long, for a turn as of late
-  std::uint64_t coming_ns = 0;  // in all, by the end of its last turn
-  sched::Time shrinks_since{};  // it was asked to give memory back, or last did so
-  sched::Time grows_since{};    // it was lent memory
+  sched::Time turn_ended{};      // its last
+  sched::Duration transfers{0};  // its memory was moved for so long, for a turn as of late
+  std::uint64_t moving_ns = 0;   // in all, by the end of its last turn
+  sched::Time shrinks_since{};   // it was asked to give memory back, or last did so
+  sched::Time grows_since{};     // it was lent memory
 
   session::TurnState state() const;
   /// Whether the session uses the device, as its page says.

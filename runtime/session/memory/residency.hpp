@@ -48,8 +48,9 @@ struct alignas(64) DeviceResidency {
   std::atomic<std::uint64_t> wants{0};
   // Bytes that its next command waits for. As `wants`.
   std::atomic<std::uint64_t> lacks{0};
-  // For how long memory has come in so far, in nanoseconds. Turns grow with it, within bounds. Relaxed.
-  std::atomic<std::uint64_t> coming_ns{0};
+  // For how long memory has come in and gone out so far, in nanoseconds. Turns grow with it, within bounds.
+  // Relaxed.
+  std::atomic<std::uint64_t> moving_ns{0};
   // For people: bytes that are there, and those that were brought in and taken out so far. Relaxed.
   std::atomic<std::uint64_t> resident{0};
   std::atomic<std::uint64_t> brought_in{0};

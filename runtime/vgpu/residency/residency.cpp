@@ -353,11 +353,9 @@ void Residency::carry_out(const Step& step, std::unique_lock<std::mutex>& lock) 
   const std::int32_t error = step.comes ? block.bring_in(move) : block.take_out(move);
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begun;
   lock.lock();
-  if (step.comes) {
-    auto& total = settings_.page.coming_ns;
-    total.store(total.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(took.count()),
-                std::memory_order_relaxed);
-  }
+  auto& total = settings_.page.moving_ns;
+  total.store(total.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(took.count()),
+              std::memory_order_relaxed);
   const bool is_in = step.comes == (error == 0);
   block.where_ = is_in ? Where::in : Where::out;
   if (!is_in) resident_ -= block.bytes_;

@@ -165,7 +165,7 @@ TEST_F(LentTurns, TurnsGrowUntilTransfersAreASmallPartOfThem) {
   const auto turn_of = [&](std::uint32_t session, FakeWorker& worker, std::chrono::nanoseconds coming) {
     settle();
     EXPECT_EQ(worker.state(), State::held);
-    lent[session - 1].page.coming_ns += static_cast<std::uint64_t>(coming.count());
+    lent[session - 1].page.moving_ns += static_cast<std::uint64_t>(coming.count());
     run(session, worker, worker.slice() == 0ns ? 1ms : worker.slice(), true);
   };
   run(1, one, 1ms, true);
@@ -190,7 +190,7 @@ TEST_F(LentTurns, OnDemandTurnsStayAsTheyAreAndNothingComesInBefore) {
   EXPECT_EQ(lent[1].allowed(), 0U);
   run(1, one, 1ms, true);
   settle();
-  lent[1].page.coming_ns = 50'000'000;
+  lent[1].page.moving_ns = 50'000'000;
   run(2, two, 1ms, true);
   settle();
   EXPECT_EQ(one.slice(), 6ms);
