@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::size_t, 3> kOrigin{0, 0, 0};
 
 bool has_own(const Buffer& buffer) {
-  return (buffer.handle || buffer.block) && buffer.parent == nullptr && buffer.backing.bytes == 0;
+  return (buffer.block || buffer.handle) && buffer.parent == nullptr && buffer.backing.bytes == 0;
 }
 
 bool has_own(const Image& image) {
