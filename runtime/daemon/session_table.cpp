@@ -24,8 +24,7 @@ constexpr std::chrono::milliseconds kLookAgain{5};
 /// Packets about memory that a worker may have sent before it came to rest: more than its socket holds.
 constexpr int kMostAtRest = 4'096;
 
-/// The worker's next packet; nothing if there is none, or if the worker has hung up: then its socket is
-/// watched no longer, and its end follows.
+/// The worker's next packet, or nothing. The socket of one that has hung up is watched no longer.
 std::optional<std::string> next_packet(const Socket& socket, EventLoop::Watch& watch) {
   auto packet = socket.receive_text();
   if (packet && packet->kind == Packet::Kind::message) return std::move(packet->text);
@@ -392,10 +391,8 @@ void SessionTable::expire(Time now) {
     if (session->messages) session->messages->expire(now);
     if (session->clear_at && now >= *session->clear_at) to_clear.push_back(session.get());
     if (session->stage != Session::Stage::starting || now < session->give_up) continue;
-    end(*session,
-        "its worker was not ready within " + std::to_string(WorkerStarter::kPatience.count()) +
-            " s: the device's driver may hang",
-        Fault::watchdog);
+    constexpr const char* kLine = "its worker was not ready within {} s: the device's driver may hang";
+    end(*session, fmt::format(kLine, WorkerStarter::kPatience.count()), Fault::watchdog);
   }
   for (Session* const session : to_clear) clear_up(*session);
 }

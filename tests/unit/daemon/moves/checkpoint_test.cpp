@@ -45,6 +45,9 @@ UniqueFd empty_file() {
 TEST(CheckpointFile, IsReadAsItWasWritten) {
   const UniqueFd file = empty_file();
   ASSERT_TRUE(control::write_checkpoint_head(file.get(), some_facts()));
+  ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(some_facts().file_bytes - 1)), 0);
+  EXPECT_FALSE(control::read_checkpoint_head(file.get())) << "a byte is missing";
+  ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(some_facts().file_bytes)), 0);
   const auto read = control::read_checkpoint_head(file.get());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read.value(), some_facts());
