@@ -1,7 +1,9 @@
 // Launches that are held between the making of their code and their run, while the program's next calls come.
 #include "runtime/vgpu/opencl/gates.hpp"
 
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
