@@ -161,7 +161,7 @@ TEST_F(MoveTest, ATargetThatHasTooLittleInTheEndFailsTheMove) {
 }
 
 TEST_F(MoveTest, AWorkerThatCopiesForTooLongWritesItsImageInstead) {
-  house.config.session.move_patience = std::chrono::milliseconds(100);
+  house.config.session.move_patience = std::chrono::seconds(1);  // which it has to write, too
   start_two(hear() + "first=$order\nnumber=0\n" + hear() + expect_copied() + "order=$first\n" +
                 say_copied() +  // late
                 say(to_text(session::ImageWritten{0})) + rest(),
