@@ -248,7 +248,7 @@ struct ContextsThatComeAndGo : SessionCopiedAhead {
 
 TEST_F(ContextsThatComeAndGo, AreTheSameWhicheverCopiesArrive) {
   SCOPED_TRACE("seed " + std::to_string(seed));
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < 6; ++round) {
     const auto some = [this] {
       for (auto acts = pick(8); acts > 0; --acts) act();
     };
