@@ -260,7 +260,7 @@ class Handlers final : public CallHandler {
   std::uint32_t commands_kept_ = 0;  // by a driver that was asked about them and does not drop them
   std::string changed_by_;           // the extension's function that has changed an object's state
   Gates gates_;
-  MemoryWaits memory_waits_;         // ends first: what objects release then is nobody's to wait for
+  MemoryWaits memory_waits_;  // ends first: what objects release then is nobody's to wait for
   SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
   MovingObjects moving_{{driver_, segment_, objects_, journal(), slow_lane_, memory_waits_, settings_.memory,
                          has_failed_events_, changed_by_}};
