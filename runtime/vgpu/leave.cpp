@@ -18,18 +18,18 @@ void Leave::copy(std::uint64_t number, UniqueFd file) {
     (void)daemon_.send(to_text(session::CopiedAhead{number, done.bytes, done.left}));
   };
   auto begun = may_move(calls_);
-  if (begun) begun = ahead_.begin(std::move(file), worker_.loop(), worker_.next_number(), copied);
+  if (begun) begun = ahead_.begin(number, std::move(file), worker_.loop(), worker_.next_number(), copied);
   if (!begun) (void)daemon_.send(to_text(session::CannotMove{begun.error().message}));
 }
 
-void Leave::write_image(UniqueFd file) {
+void Leave::write_image(std::uint64_t copied, UniqueFd file) {
   std::uint64_t order = 0;
   {
     const std::lock_guard lock(mutex_);
     order = ++orders_;
   }
   const auto to = std::make_shared<const UniqueFd>(std::move(file));
-  worker_.run_between_calls([this, to, order] { leave(to->get(), order); });
+  worker_.run_between_calls([this, copied, to, order] { leave(copied, to->get(), order); });
 }
 
 void Leave::go_on() {
@@ -46,9 +46,9 @@ bool Leave::goes_on(std::uint64_t order) const {
   return gone_on_ >= order;
 }
 
-Result<std::uint64_t> Leave::written(int file, std::uint64_t order) {
+Result<std::uint64_t> Leave::written(std::uint64_t copied, int file, std::uint64_t order) {
   FAIRGV_CHECK(may_move(calls_));
-  ahead_.abandon();
+  FAIRGV_CHECK(ahead_.keep(copied));
   const bool rests = worker_.come_to_rest([this] { return calls_.movable()->at_rest(); },
                                           [this, order] { return goes_on(order); });
   if (!rests) return Error{"its commands did not end in time"};
@@ -56,8 +56,8 @@ Result<std::uint64_t> Leave::written(int file, std::uint64_t order) {
   return vgpu::write_image(file, api_, calls_, worker_.loop(), worker_.next_number(), ahead_);
 }
 
-void Leave::leave(int file, std::uint64_t order) {
-  const auto bytes = written(file, order);
+void Leave::leave(std::uint64_t copied, int file, std::uint64_t order) {
+  const auto bytes = written(copied, file, order);
   if (!bytes) {
     ahead_.forget();
     worker_.end_rest();

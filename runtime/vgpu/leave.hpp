@@ -23,14 +23,14 @@ class Leave {
 
   /// The daemon's orders, in the order in which they come; one thread's.
   void copy_ahead(std::uint64_t number, UniqueFd file);
-  void write_image(UniqueFd file);
+  void write_image(std::uint64_t copied, UniqueFd file);
   void go_on();
 
  private:
   /// Between two calls, on the thread that has the helm.
   void copy(std::uint64_t number, UniqueFd file);
-  void leave(int file, std::uint64_t order);
-  Result<std::uint64_t> written(int file, std::uint64_t order);
+  void leave(std::uint64_t copied, int file, std::uint64_t order);
+  Result<std::uint64_t> written(std::uint64_t copied, int file, std::uint64_t order);
   bool goes_on(std::uint64_t order) const;
 
   const Socket& daemon_;

@@ -51,7 +51,8 @@ void obey(const Socket& daemon, Worker& worker, CallHandler& calls, session::Api
       return show_journal(daemon, worker, calls, std::move(file));
     if (const auto* const copy = std::get_if<session::CopyAhead>(&told.value()))
       return leave->copy_ahead(copy->number, std::move(file));
-    if (std::holds_alternative<session::WriteImage>(told.value())) leave->write_image(std::move(file));
+    if (const auto* const write = std::get_if<session::WriteImage>(&told.value()))
+      leave->write_image(write->copied, std::move(file));
   });
 }
 

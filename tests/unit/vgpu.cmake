@@ -48,6 +48,7 @@ add_executable(vgpu_driver_test
   ${CMAKE_CURRENT_LIST_DIR}/opencl/code_gate_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/begun_launch_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/copies_ahead_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/gates_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/hostile_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/opencl_test.cpp

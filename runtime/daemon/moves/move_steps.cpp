@@ -46,8 +46,10 @@ Result<MoveSteps::Due> MoveSteps::hear_new(const session::WorkerMessage& message
     return Error{"its new worker failed: " + failed->reason};
   if (step_ == Step::opening && std::holds_alternative<session::WorkerReady>(message))
     return has_image_ ? Due::make_again : Due::copy_ahead;
-  if (step_ == Step::preparing && std::holds_alternative<session::MadeAhead>(message))
+  if (step_ == Step::preparing && std::holds_alternative<session::MadeAhead>(message)) {
+    copied_ = order_;
     return pays_to_copy_again() ? Due::copy_ahead : Due::write_image;
+  }
   if (step_ == Step::making && std::holds_alternative<session::MadeAgain>(message)) return Due::commit;
   return Error{"its new worker spoke out of turn"};
 }

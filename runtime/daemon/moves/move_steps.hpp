@@ -86,6 +86,9 @@ class MoveSteps {
   }
   void begin_making(Time now) { enter(Step::making, patience_.making, now); }
 
+  /// The number of the latest copy ahead that the new worker has made; 0: none.
+  std::uint64_t copied() const { return copied_; }
+
   Old old() const { return old_; }
   /// How long the program has waited, once the old worker was told to write; of a parked session, since its
   /// end was asked for.
@@ -105,10 +108,11 @@ class MoveSteps {
   Old old_ = Old::serves;
   Time until_;
   Time held_since_;
-  bool ahead_ = false;       // what was sent last
-  int copies_ = 0;           // ahead
-  std::uint64_t order_ = 0;  // of the latest
-  std::uint64_t left_ = 0;   // of contents, after the latest
+  bool ahead_ = false;        // what was sent last
+  int copies_ = 0;            // ahead
+  std::uint64_t order_ = 0;   // of the latest
+  std::uint64_t copied_ = 0;  // of the latest that the new worker has made
+  std::uint64_t left_ = 0;    // of contents, after the latest
   std::uint64_t left_before_ = std::numeric_limits<std::uint64_t>::max();
 };
 

@@ -164,7 +164,7 @@ Result<void> Moves::make_image_file(Move& move) {
 
 Result<void> Moves::order_image(Session& session, Move& move) {
   FAIRGV_CHECK(make_image_file(move));
-  if (!session.channel.send(to_text(session::WriteImage{}), {move.image.get()}))
+  if (!session.channel.send(to_text(session::WriteImage{move.steps.copied()}), {move.image.get()}))
     return unheard(session.channel, "its worker");
   move.steps.begin_writing(Clock::now());
   return {};

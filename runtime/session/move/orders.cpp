@@ -33,8 +33,8 @@ std::string to_text(const CopyAhead& order) {
   return json_text(json{{"order", "copy ahead"}, {"number", order.number}});
 }
 
-std::string to_text(const WriteImage&) {
-  return json_text(json{{"order", "write image"}});
+std::string to_text(const WriteImage& order) {
+  return json_text(json{{"order", "write image"}, {"copied", order.copied}});
 }
 
 std::string to_text(const MakeAgain& order) {
@@ -65,7 +65,12 @@ Result<WorkerOrder> parse_worker_order(std::string_view text) {
     if (!fields.ok()) return fields.error();
     return WorkerOrder(copy);
   }
-  if (order == "write image") return WorkerOrder(WriteImage{});
+  if (order == "write image") {
+    // An earlier release's daemon does not say it.
+    const WriteImage write{fields.has("copied") ? fields.integer("copied") : 0};
+    if (!fields.ok()) return fields.error();
+    return WorkerOrder(write);
+  }
   if (order == "go on") return WorkerOrder(GoOn{});
   if (order == "show journal") return WorkerOrder(ShowJournal{});
   fields.fail(

@@ -9,7 +9,8 @@
 //   daemon -> new worker  make ahead    with that file: make of the session what it has
 //   new worker -> daemon  made ahead    I wait; or failed
 //   (as often as it pays, or not at all; then)
-//   daemon -> old worker  write image   with a memory file: come to rest, and write the session to it
+//   daemon -> old worker  write image   with a memory file: come to rest, and write to it what the new worker
+//                                       has not yet
 //   old worker -> daemon  image         it is written: I wait; or
 //                         cannot move   why; I serve on
 //   daemon -> new worker  make again    with that file: make the session of it (WorkerOptions::takes_over)
@@ -35,7 +36,11 @@ struct CopyAhead {
   std::uint64_t number = 0;  // that the answer is to have
 };
 
-struct WriteImage {};
+struct WriteImage {
+  /// The number of the latest copy ahead that the new worker has made; 0: none. One after it counts as not
+  /// made, though it may have been told: the daemon has not passed it on.
+  std::uint64_t copied = 0;
+};
 
 struct MakeAgain {
   /// An image that was copied ahead: another order follows.

@@ -31,13 +31,16 @@ struct CopiesAhead::Round {
   std::vector<wire::ObjectId> copied;
 };
 
-Result<void> CopiesAhead::begin(UniqueFd file, Executor::Loop& loop, std::uint64_t next_number, Done done) {
+Result<void> CopiesAhead::begin(std::uint64_t number, UniqueFd file, Executor::Loop& loop,
+                                std::uint64_t next_number, Done done) {
   abandon();
   MovableObjects& objects = *calls_.movable();
   if (objects.copies_ahead()) {
     if (!std::exchange(prepares_, true)) objects.prepare_to_leave(true);
-    for (const std::uint64_t object : objects.take_written(loop.under_way())) copied_.erase(object);
+    for (const std::uint64_t object : objects.take_written(loop.under_way())) now_.copied.erase(object);
   }
+  before_ = now_;
+  now_.latest = number;
   const auto round = std::make_shared<Round>(*this, std::move(file), std::move(done));
   ImageWriter image(round->file.get());
   image.put(session::ImageHead{session::kImageVersion, wire::kProtocolVersion,
@@ -73,10 +76,10 @@ Result<void> CopiesAhead::tell_all(ImageWriter& image, Round& round) {
 void CopiesAhead::forget_gone(ImageWriter& image, const Records& records) {
   for (const wire::ObjectId object : gone(records)) {
     image.put(session::ImageGone{object});
-    const auto place = by_index_.find(object.index());
-    if (place != by_index_.end() && place->second.raw == object.raw) by_index_.erase(place);
-    objects_.erase(object.raw);
-    copied_.erase(object.raw);
+    const auto place = now_.by_index.find(object.index());
+    if (place != now_.by_index.end() && place->second.raw == object.raw) now_.by_index.erase(place);
+    now_.objects.erase(object.raw);
+    now_.copied.erase(object.raw);
   }
 }
 
@@ -86,7 +89,7 @@ std::vector<wire::ObjectId> CopiesAhead::gone(const Records& records) const {
     if (record->lasting == wire::Lasting::makes) there.insert(record->object.raw);
   }
   std::vector<wire::ObjectId> gone;
-  for (const auto& [index, object] : by_index_) {
+  for (const auto& [index, object] : now_.by_index) {
     if (!there.contains(object.raw)) gone.push_back(object);
   }
   return gone;
@@ -94,31 +97,31 @@ std::vector<wire::ObjectId> CopiesAhead::gone(const Records& records) const {
 
 void CopiesAhead::tell_calls(ImageWriter& image, const Records& records) {
   for (const auto& record : records) {
-    if (record->number <= told_until_) continue;
+    if (record->number <= now_.told_until) continue;
     const bool makes = record->lasting == wire::Lasting::makes;
     if (makes && !make_room(image, *record, records)) return;
     image.put(
         session::ImageCall{record->number, record->opcode, record->object, makes ? 1U : 0U, record->call});
-    told_.insert(record->number);
-    told_until_ = record->number;
+    now_.told.insert(record->number);
+    now_.told_until = record->number;
     if (!makes) continue;
-    objects_[record->object.raw] = {record->number, record->opcode};
-    by_index_[record->object.index()] = record->object;
+    now_.objects[record->object.raw] = {record->number, record->opcode};
+    now_.by_index[record->object.index()] = record->object;
   }
 }
 
 /// The program has released the object whose place this one takes, but something needs it. False if that may
 /// be a command or an argument, which will name it: then the rest is left to the last image.
 bool CopiesAhead::make_room(ImageWriter& image, const Journal::Record& record, const Records& records) {
-  const auto place = by_index_.find(record.object.index());
-  if (place == by_index_.end()) return true;
-  const Told& before = objects_.at(place->second.raw);
+  const auto place = now_.by_index.find(record.object.index());
+  if (place == now_.by_index.end()) return true;
+  const Told& before = now_.objects.at(place->second.raw);
   if (!calls_.movable()->only_makes(before.opcode)) return false;
   const auto released = std::find_if(records.begin(), records.end(),
                                      [&](const auto& each) { return each->number == before.number; });
   if (released == records.end()) return false;
   image.put(session::ImageRelease{(*released)->released, place->second});
-  by_index_.erase(place);
+  now_.by_index.erase(place);
   return true;
 }
 
@@ -126,7 +129,7 @@ Result<void> CopiesAhead::tell_contents(ImageWriter& image, Round& round) const 
   MovableObjects& objects = *calls_.movable();
   Result<void> outcome;
   objects.each_object([&](wire::ObjectId id, const void* object, std::int32_t error) {
-    if (!outcome || error != 0 || !objects_.contains(id.raw) || copied_.contains(id.raw)) return;
+    if (!outcome || error != 0 || !now_.objects.contains(id.raw) || now_.copied.contains(id.raw)) return;
     const std::uint64_t bytes = objects.contents_bytes(object);
     if (bytes == 0) return;
     image.put(session::ImageSubject{id});
@@ -141,7 +144,7 @@ Result<void> CopiesAhead::tell_contents(ImageWriter& image, Round& round) const 
 }
 
 void CopiesAhead::end(const Round& round) {
-  for (const wire::ObjectId object : round.copied) copied_.insert(object.raw);
+  for (const wire::ObjectId object : round.copied) now_.copied.insert(object.raw);
   round.done({round.bytes, left()});
 }
 
@@ -150,10 +153,19 @@ std::uint64_t CopiesAhead::left() const {
   std::uint64_t bytes = 0;
   if (!objects.copies_ahead()) return 0;
   calls_.movable()->each_object([&](wire::ObjectId id, const void* object, std::int32_t) {
-    if (copied_.contains(id.raw) && !objects.is_written(id)) return;
+    if (now_.copied.contains(id.raw) && !objects.is_written(id)) return;
     bytes += calls_.movable()->contents_bytes(object);
   });
   return bytes;
+}
+
+/// What a copy has told and copied is known since it began, whether or not it arrives.
+Result<void> CopiesAhead::keep(std::uint64_t number) {
+  abandon();
+  if (number == now_.latest) return {};
+  if (number != before_.latest) return Error{"the daemon counts other copies than were made"};
+  now_ = std::exchange(before_, {});
+  return {};
 }
 
 void CopiesAhead::abandon() {
@@ -165,18 +177,15 @@ void CopiesAhead::close() {
   abandon();
   if (!prepares_) return;
   MovableObjects& objects = *calls_.movable();
-  for (const std::uint64_t object : objects.take_written({})) copied_.erase(object);
+  for (const std::uint64_t object : objects.take_written({})) now_.copied.erase(object);
   objects.prepare_to_leave(false);
   prepares_ = false;
 }
 
 void CopiesAhead::forget() {
   close();
-  told_.clear();
-  told_until_ = 0;
-  objects_.clear();
-  by_index_.clear();
-  copied_.clear();
+  now_ = {};
+  before_ = {};
 }
 
 }  // namespace fairgv::vgpu

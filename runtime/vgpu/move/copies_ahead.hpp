@@ -5,6 +5,9 @@
 // in the session's turns and at its tenant's charge, and may be written meanwhile: the back end notes what
 // commands may write, and that is copied again, at the latest when nothing runs any more.
 //
+// A copy counts only if it reaches the other worker. The daemon leaves out the latest one if that takes too
+// long, and says so when it orders the last image (keep()): all is then as it was before that copy.
+//
 // The thread's that has the helm. The handler outlives this.
 #pragma once
 
@@ -38,11 +41,13 @@ class CopiesAhead {
   CopiesAhead& operator=(const CopiesAhead&) = delete;
 
   /// Between two calls, of a session that may be moved: writes an image of what has come since the latest
-  /// copy, and has its contents copied. Calls `done` when they are, before it returns or later.
-  /// `next_number`: of calls.
-  Result<void> begin(UniqueFd file, Executor::Loop& loop, std::uint64_t next_number, Done done);
-  /// The copy under way, if any, counts as not made, and is not told.
-  void abandon();
+  /// copy, which the other worker has, and has its contents copied. Calls `done` when they are, before it
+  /// returns or later. `number`: the daemon's, not 0. `next_number`: of calls.
+  Result<void> begin(std::uint64_t number, UniqueFd file, Executor::Loop& loop, std::uint64_t next_number,
+                     Done done);
+  /// The other worker has the copies up to this one, 0: none; one after it counts as not made, and is not
+  /// told any more. An Error if it is neither the latest nor the one before.
+  Result<void> keep(std::uint64_t number);
   /// At rest: what there is holds for the last image.
   void close();
   /// Nothing counts any more: the session stays.
@@ -50,8 +55,8 @@ class CopiesAhead {
 
   // ---- for the last image, after close()
 
-  bool has_call(std::uint64_t number) const { return told_.contains(number); }
-  bool has_contents(wire::ObjectId object) const { return copied_.contains(object.raw); }
+  bool has_call(std::uint64_t number) const { return now_.told.contains(number); }
+  bool has_contents(wire::ObjectId object) const { return now_.copied.contains(object.raw); }
   /// Objects that were told and are no more.
   std::vector<wire::ObjectId> gone(const std::vector<std::shared_ptr<const Journal::Record>>& records) const;
 
@@ -63,6 +68,15 @@ class CopiesAhead {
     std::uint64_t number = 0;  // of the call that makes it
     wire::Opcode opcode = 0;
   };
+  /// All that the other worker has, as far as its copies have arrived.
+  struct Copies {
+    std::uint64_t latest = 0;                                    // of them, by the daemon's number; 0: none
+    std::unordered_set<std::uint64_t> told;                      // calls, by their numbers
+    std::uint64_t told_until = 0;                                // the latest of them
+    std::unordered_map<std::uint64_t, Told> objects;             // told and not gone, by their ids
+    std::unordered_map<std::uint32_t, wire::ObjectId> by_index;  // those that have their places there
+    std::unordered_set<std::uint64_t> copied;                    // contents, by their objects' ids
+  };
 
   Result<void> tell_all(ImageWriter& image, Round& round);
   void forget_gone(ImageWriter& image, const std::vector<std::shared_ptr<const Journal::Record>>& records);
@@ -72,15 +86,13 @@ class CopiesAhead {
   Result<void> tell_contents(ImageWriter& image, Round& round) const;
   void end(const Round& round);
   std::uint64_t left() const;
+  void abandon();
 
   CallHandler& calls_;
   const session::Api api_;
   bool prepares_ = false;
-  std::unordered_set<std::uint64_t> told_;                      // calls, by their numbers
-  std::uint64_t told_until_ = 0;                                // the latest of them
-  std::unordered_map<std::uint64_t, Told> objects_;             // told and not gone, by their ids
-  std::unordered_map<std::uint32_t, wire::ObjectId> by_index_;  // those that have their places there
-  std::unordered_set<std::uint64_t> copied_;                    // contents, by their objects' ids
+  Copies now_;     // with the copy under way
+  Copies before_;  // without the latest copy
   std::weak_ptr<Round> under_way_;
 };
 

@@ -179,6 +179,7 @@ Result<void> SessionMaker::take(const session::ImageReader::Item& item) {
 Result<void> SessionMaker::take(const session::ImageCall& call) {
   latest_ = call.object;
   if (made_.contains(call.number)) return {};
+  if (call.call.empty()) return bad_image("a call of a copy ahead that is not here");
   if (call.makes != 0) FAIRGV_CHECK(make_room(call.object));
   return make(call);
 }

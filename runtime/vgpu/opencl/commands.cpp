@@ -59,7 +59,8 @@ cl_int launch_error(const Queue& queue, const Kernel& kernel, const ArgumentSet&
 /// PoCL makes code for each local size, for launches without an offset, and for small ones.
 MadeCode* code_of(Kernel& kernel, Queue& queue, const Launch::Range& range) {
   if (!kernel.program || kernel.error != CL_SUCCESS || range.error != CL_SUCCESS) return nullptr;
-  if (!queue.context->gate_holds(queue.device)) return nullptr;
+  if (queue.error != CL_SUCCESS) return nullptr;
+  if (!queue.gates->hold(queue.lane->device(), queue.context->handle.get(), queue.device)) return nullptr;
   const auto& sizes = range.has_local ? range.local : range.global;
   const std::array<std::size_t, 3> nowhere{};
   const auto* const build = kernel.program->recipe.get();
@@ -117,6 +118,7 @@ std::int32_t QueueCommand::compile(CompletionSink& sink) {
     return error;
   }
   at_gate_ = true;
+  queue_->gates->close();
   gate_->begin(queue_->handle.get());
   return CL_SUCCESS;
 }
@@ -124,6 +126,7 @@ std::int32_t QueueCommand::compile(CompletionSink& sink) {
 std::int32_t QueueCommand::issue() {
   if (queue_->writes != nullptr && (queue_->writes->on() || queue_->is_lent)) note_writes(*queue_->writes);
   if (!at_gate_) return enqueue_after(nullptr);
+  queue_->gates->open();
   gate_->open();
   return CL_SUCCESS;
 }

@@ -259,7 +259,8 @@ class Handlers final : public CallHandler {
   static constexpr std::uint32_t kMostKept = 256;
   std::uint32_t commands_kept_ = 0;  // by a driver that was asked about them and does not drop them
   std::string changed_by_;           // the extension's function that has changed an object's state
-  MemoryWaits memory_waits_;         // ends first: what objects release then is nobody's to wait for
+  Gates gates_;
+  MemoryWaits memory_waits_;  // ends first: what objects release then is nobody's to wait for
   SlowLane slow_lane_{[this](bool at_work) { executor_.compiles(at_work); }};
   MovingObjects moving_{{driver_, segment_, objects_, journal(), slow_lane_, memory_waits_, settings_.memory,
                          has_failed_events_, changed_by_}};

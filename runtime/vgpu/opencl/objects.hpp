@@ -25,6 +25,7 @@
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
+#include "runtime/vgpu/opencl/gates.hpp"
 #include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/move/write_log.hpp"
 #include "runtime/vgpu/opencl/programs/recipe.hpp"
@@ -81,14 +82,6 @@ struct Context final : ObjectOf<Context, ObjectKind::context> {
   /// Counts handles of memory that were made anew (residency/buffer_block.hpp).
   std::atomic<std::uint64_t> memory_made{0};
   std::vector<std::shared_ptr<const void>> sub_devices;  // that the driver's context uses
-
-  /// Whether the driver can be stopped between making code and running it (code_gate.hpp). The loop thread's.
-  bool gate_holds(cl_device_id device) {
-    const auto [known, is_new] = gates.try_emplace(device);
-    if (is_new) known->second = opencl::gate_holds(handle.get(), device);
-    return known->second;
-  }
-  std::unordered_map<cl_device_id, bool> gates;
 };
 
 struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
@@ -101,6 +94,7 @@ struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
   bool is_lent = false;                    // the memory of its device is (residency/)
   bool is_pocl = false;                    // its driver is, some of whose checks are assertions
   WriteLog* writes = nullptr;              // the session's; may be null
+  Gates* gates = nullptr;                  // the session's
   /// Of local memory that it has, where the driver does not look by itself.
   std::uint64_t local_bytes = std::numeric_limits<std::uint64_t>::max();
   QueueHandle handle;

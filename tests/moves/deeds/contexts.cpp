@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "tests/moves/deeds/deeds.hpp"
 
@@ -7,10 +10,47 @@ namespace {
 
 constexpr std::ptrdiff_t kMostQueues = 4;  // of a context
 
+/// From now on the program does not hold what it has of that kind in the context.
 template <class T>
-void gather(std::vector<Release>& all, Kind kind, const std::vector<T>& models) {
-  for (std::size_t i = 0; i < models.size(); ++i)
-    if (models[i].held) all.push_back({kind, static_cast<Number>(i)});
+void gather(std::vector<Release>& all, Kind kind, std::vector<T>& models, Number context) {
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (models[i].context != context || !std::exchange(models[i].held, false)) continue;
+    all.push_back({kind, static_cast<Number>(i)});
+  }
+}
+
+/// What stands between a context and its end.
+void close_all(World& world, Number context) {
+  for (std::size_t i = 0; i < world.mappings.size(); ++i) close_mapping(world, context);
+  for (std::size_t i = 0; i < world.recordings.size(); ++i) release_recording(world, context);
+}
+
+/// Frees and gathers all that the program holds of a context in which nothing is pending.
+void gather_all(World& world, Number context, std::vector<Release>& all) {
+  for (std::size_t i = 0; i < world.memories.size(); ++i) {
+    Memory& memory = world.memories[i];
+    if (memory.shape != Shape::kSvm || memory.context != context) continue;
+    if (std::exchange(memory.held, false)) world.emit(FreeSvm{static_cast<Number>(i)});
+  }
+  // Nothing waits for these.
+  for (std::size_t i = 0; i < world.events.size(); ++i) {
+    const auto number = static_cast<Number>(i);
+    if (world.events[i].context != context || !world.events[i].held) continue;
+    if (world.order.is_user_event(number)) world.arm(number);
+  }
+  world.contexts[context].held = false;
+  all.push_back({Kind::kContext, context});
+  gather(all, Kind::kQueue, world.queues, context);
+  gather(all, Kind::kMemory, world.memories, context);
+  gather(all, Kind::kSampler, world.samplers, context);
+  gather(all, Kind::kProgram, world.programs, context);
+  gather(all, Kind::kKernel, world.kernels, context);
+  gather(all, Kind::kEvent, world.events, context);
+}
+
+void release_in_any_order(World& world, std::vector<Release> all) {
+  world.random.shuffle(all);
+  for (const Release& each : all) world.emit(each);
 }
 
 /// The memory that the host may read.
@@ -80,34 +120,26 @@ void check(World& world) {
   world.emit(Check{});
 }
 
+void release_context(World& world, Number context) {
+  close_all(world, context);
+  world.finish_all(context);
+  std::vector<Release> all;
+  gather_all(world, context, all);
+  release_in_any_order(world, std::move(all));
+  // In the places of what was released.
+  if (!world.any_context() || world.random.one_in(2)) make_context(world);
+}
+
 void release_all(World& world) {
-  for (std::size_t context = 0; context < world.contexts.size(); ++context) {
-    const auto number = static_cast<Number>(context);
-    for (std::size_t i = 0; i < world.mappings.size(); ++i) close_mapping(world, number);
-    for (std::size_t i = 0; i < world.recordings.size(); ++i) release_recording(world, number);
-  }
+  std::vector<Number> contexts;
+  for (std::size_t i = 0; i < world.contexts.size(); ++i)
+    if (world.contexts[i].held) contexts.push_back(static_cast<Number>(i));
+  for (const Number each : contexts) close_all(world, each);
   read_everything(world);
   check(world);
-  for (std::size_t i = 0; i < world.memories.size(); ++i) {
-    Memory& memory = world.memories[i];
-    if (!memory.held || memory.shape != Shape::kSvm) continue;
-    memory.held = false;
-    world.emit(FreeSvm{static_cast<Number>(i)});
-  }
   std::vector<Release> all;
-  gather(all, Kind::kContext, world.contexts);
-  gather(all, Kind::kQueue, world.queues);
-  gather(all, Kind::kMemory, world.memories);
-  gather(all, Kind::kSampler, world.samplers);
-  gather(all, Kind::kProgram, world.programs);
-  gather(all, Kind::kKernel, world.kernels);
-  // Nothing waits for these.
-  for (std::size_t i = 0; i < world.events.size(); ++i)
-    if (world.events[i].held && world.order.is_user_event(static_cast<Number>(i)))
-      world.arm(static_cast<Number>(i));
-  gather(all, Kind::kEvent, world.events);
-  world.random.shuffle(all);
-  for (const Release& each : all) world.emit(each);
+  for (const Number each : contexts) gather_all(world, each, all);
+  release_in_any_order(world, std::move(all));
 }
 
 }  // namespace fairgv::moves

@@ -85,6 +85,8 @@ void make_mistake(World& world, Number context);
 void make_context(World& world);
 void make_queue(World& world, Number context);
 void release_queue(World& world, Number context);
+/// Waits for all that is pending in the context, and releases it and what is in it, in any order.
+void release_context(World& world, Number context);
 /// Waits for everything and has the results checked.
 void check(World& world);
 /// Releases all that the program holds, in any order.

@@ -1,5 +1,6 @@
 #include "tests/moves/deeds/generator.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "tests/moves/deeds/deeds.hpp"
@@ -57,7 +58,13 @@ constexpr Deed kDeeds[] = {{make_buffer, 6},
                            {release_recording, 1},
                            {make_mistake, 3},
                            {make_queue, 1},
-                           {release_queue, 1}};
+                           {release_queue, 1},
+                           {release_context, 2}};
+
+std::size_t held_contexts(const World& world) {
+  return static_cast<std::size_t>(std::count_if(world.contexts.begin(), world.contexts.end(),
+                                                [](const ContextModel& each) { return each.held; }));
+}
 
 const Deed& any_deed(Random& random) {
   static const std::size_t all =
@@ -78,7 +85,7 @@ Plan make_plan(std::uint64_t seed, std::size_t deeds, const Capabilities& can) {
   for (std::uint64_t more = world.random.between(1, 2); more > 0; --more) make_context(world);
   for (std::size_t i = 0; i < deeds; ++i) {
     if (world.random.one_in(40)) check(world);
-    if (world.contexts.size() < kMostContexts && world.random.one_in(120)) make_context(world);
+    if (held_contexts(world) < kMostContexts && world.random.one_in(120)) make_context(world);
     if (const auto context = world.any_context()) any_deed(world.random).does(world, *context);
   }
   release_all(world);

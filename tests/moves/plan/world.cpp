@@ -150,8 +150,10 @@ void World::wait_for(const std::vector<Number>& held_events) {
   for (const Number each : held_events) order.end(each);
 }
 
-void World::finish_all() {
-  std::vector<Number> all = numbers_of(queues, [](const QueueModel&) { return true; });
+void World::finish_all(std::optional<Number> of) {
+  std::vector<Number> all = numbers_of(queues, [&](const QueueModel& each) {
+    return contexts[each.context].held && (!of || each.context == *of);
+  });
   random.shuffle(all);
   for (const Number each : all) arm_before(order.pending(each));
   for (const Number each : all) {

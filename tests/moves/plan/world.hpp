@@ -130,8 +130,8 @@ class World {
   void arm_before(const std::vector<Number>& nodes);
   void arm(Number user_event);
   void finish(Number queue);
-  /// Waits until every command of the program has ended.
-  void finish_all();
+  /// Waits until every command of the program, or of the context, has ended.
+  void finish_all(std::optional<Number> of = {});
   void wait_for(const std::vector<Number>& held_events);
   /// The program no longer holds the event. Commands yet to come may have to wait for its command all the
   /// same.

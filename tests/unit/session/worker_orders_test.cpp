@@ -10,7 +10,9 @@ namespace {
 
 TEST(WorkerOrders, ArriveAsTheyWereSent) {
   EXPECT_TRUE(std::holds_alternative<ShowJournal>(parse_worker_order(to_text(ShowJournal{})).value()));
-  EXPECT_TRUE(std::holds_alternative<WriteImage>(parse_worker_order(to_text(WriteImage{})).value()));
+  EXPECT_EQ(std::get<WriteImage>(parse_worker_order(to_text(WriteImage{5})).value()).copied, 5U);
+  EXPECT_EQ(std::get<WriteImage>(parse_worker_order(R"({"order":"write image"})").value()).copied, 0U)
+      << "an earlier daemon's";
   EXPECT_TRUE(std::holds_alternative<GoOn>(parse_worker_order(to_text(GoOn{})).value()));
   EXPECT_EQ(std::get<CopyAhead>(parse_worker_order(to_text(CopyAhead{3})).value()).number, 3U);
   EXPECT_TRUE(std::get<MakeAgain>(parse_worker_order(to_text(MakeAgain{true, 7, {}, {}})).value()).ahead);
@@ -30,6 +32,7 @@ TEST(WorkerOrders, ArriveAsTheyWereSent) {
 TEST(WorkerOrders, AreNothingElse) {
   for (const char* text : {"", "{}", R"({"order":"dance"})", R"({"order":1})", R"({"order":"make again"})",
                            R"({"order":"copy ahead"})", R"({"order":"make ahead","bytes":1})",
+                           R"({"order":"write image","copied":-1})",
                            R"({"order":"make again","bytes":-1,"granted":[],"moves":[]})",
                            R"({"order":"make again","bytes":1,"granted":["x"],"moves":[]})",
                            R"({"order":"make again","bytes":1,"granted":[],"moves":[{"from":1}]})",

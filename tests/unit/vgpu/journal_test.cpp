@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fairgv::vgpu {
@@ -179,88 +180,156 @@ TEST(KeptBytes, BeyondTheMostEndTheJournal) {
 /// A model that forgets nothing: what is needed is found by going through all of it.
 class JournalModel {
  public:
-  void keep(Lasting lasting, std::uint32_t index, const std::vector<std::uint32_t>& names,
-            std::uint32_t slot) {
-    Call call{lasting, slot, {}};
-    for (const std::uint32_t name : names) {
-      if (const auto found = now_.find(name); found != now_.end() && name != index)
+  /// A call, as its record is to be.
+  struct Call {
+    std::uint64_t number = 0;
+    Lasting lasting = Lasting::makes;
+    ObjectId object;
+    std::uint32_t slot = 0;
+    std::vector<std::byte> bytes;
+    std::set<std::size_t> needs{};  // places of calls
+    std::uint64_t released = 0;
+  };
+
+  void keep(Call call, const std::vector<ObjectId>& names) {
+    for (const ObjectId name : names) {
+      if (const auto found = now_.find(name.raw); found != now_.end() && name != call.object)
         call.needs.insert(found->second.begin(), found->second.end());
     }
-    const std::size_t number = calls_.size();
-    auto& of_object = now_[index];
-    if (lasting == Lasting::sets) {
+    const std::size_t place = calls_.size();
+    auto& of_object = now_[call.object.raw];
+    auto& prepared = prepared_[call.object.raw];
+    if (call.lasting == Lasting::sets) {
       std::erase_if(of_object, [&](std::size_t earlier) {
-        return calls_[earlier].lasting == lasting && calls_[earlier].slot == slot;
+        return calls_[earlier].lasting == Lasting::sets && calls_[earlier].slot == call.slot;
       });
-      call.needs.insert(prepared_[index].begin(), prepared_[index].end());
-      prepared_[index].clear();
+      call.needs.insert(prepared.begin(), prepared.end());
+      prepared.clear();
     }
-    (lasting == Lasting::prepares ? prepared_[index] : of_object).insert(number);
+    (call.lasting == Lasting::prepares ? prepared : of_object).insert(place);
     calls_.push_back(std::move(call));
   }
-  void release(std::uint32_t index) {
-    now_.erase(index);
-    prepared_.erase(index);
+  /// Somebody else may use the object.
+  void release(std::uint64_t number, ObjectId object, const std::shared_ptr<int>& used) {
+    std::set<std::size_t> all = std::exchange(now_[object.raw], {});
+    for (const std::size_t each : all) calls_[each].released = number;
+    now_.erase(object.raw);
+    all.merge(std::exchange(prepared_[object.raw], {}));
+    prepared_.erase(object.raw);
+    lingering_.emplace_back(used, std::move(all));
   }
-  bool has(std::uint32_t index) const { return now_.contains(index); }
-  std::vector<std::size_t> needed() const {
+  std::vector<Call> needed() const {
     std::set<std::size_t> all;
-    for (const auto& [index, calls] : now_) all.insert(calls.begin(), calls.end());
-    for (const auto& [index, calls] : prepared_) all.insert(calls.begin(), calls.end());
+    for (const auto& [object, calls] : now_) all.insert(calls.begin(), calls.end());
+    for (const auto& [object, calls] : prepared_) all.insert(calls.begin(), calls.end());
+    for (const auto& [used, calls] : lingering_) {
+      if (!used.expired()) all.insert(calls.begin(), calls.end());
+    }
     // The calls that a call needs came before it.
     for (auto at = all.rbegin(); at != all.rend(); ++at)
       all.insert(calls_[*at].needs.begin(), calls_[*at].needs.end());
-    return {all.begin(), all.end()};
+    std::vector<Call> needed;
+    for (const std::size_t each : all) needed.push_back(calls_[each]);
+    return needed;
+  }
+  std::set<std::uint64_t> numbers(const std::set<std::size_t>& places) const {
+    std::set<std::uint64_t> numbers;
+    for (const std::size_t place : places) numbers.insert(calls_[place].number);
+    return numbers;
   }
 
  private:
-  struct Call {
-    Lasting lasting = Lasting::makes;
-    std::uint32_t slot = 0;
-    std::set<std::size_t> needs;
-  };
   std::vector<Call> calls_;
-  std::map<std::uint32_t, std::set<std::size_t>> now_, prepared_;
+  std::map<std::uint64_t, std::set<std::size_t>> now_, prepared_;
+  std::vector<std::pair<std::weak_ptr<int>, std::set<std::size_t>>> lingering_;
+};
+
+/// Objects that are made, changed and released at random, in places that are used again, while commands go
+/// on with some of those that are released.
+struct RandomJournal {
+  static constexpr std::uint32_t kPlaces = 12;
+  struct Place {
+    ObjectId id;
+    std::shared_ptr<int> object{};  // null: it is free
+  };
+
+  explicit RandomJournal(std::uint32_t seed) : random(seed) {
+    for (std::uint32_t i = 0; i < kPlaces; ++i) places.push_back({ObjectId::make(i, 0)});
+  }
+  std::uint32_t pick(std::size_t count) { return static_cast<std::uint32_t>(random() % count); }
+
+  void step() {
+    Place& place = places[pick(kPlaces)];
+    if (!commands.empty() && pick(4) == 0) commands.erase(commands.begin() + pick(commands.size()));
+    if (place.object && pick(3) == 0) return release(place);
+    keep(place);
+  }
+  void keep(Place& place) {
+    const bool makes = !place.object;
+    if (makes)
+      place = {ObjectId::make(place.id.index(), place.id.generation() + 1), std::make_shared<int>(0)};
+    JournalModel::Call call{next++, Lasting::makes, place.id, pick(2), {}};
+    if (!makes)
+      call.lasting = std::vector{Lasting::extends, Lasting::prepares, Lasting::sets, Lasting::sets}[pick(4)];
+    // Some are so long that their records are not used again.
+    call.bytes.resize(pick(8) == 0 ? 2000 : pick(100));
+    for (std::byte& each : call.bytes) each = static_cast<std::byte>(random());
+    std::vector<ObjectId> names{place.id};
+    for (std::uint32_t i = pick(4); i > 0; --i) names.push_back(places[pick(kPlaces)].id);  // some are gone
+    journal.keep(call.number, 1, call.lasting, call.object, call.slot, call.bytes, names);
+    model.keep(std::move(call), names);
+  }
+  void release(Place& place) {
+    const std::shared_ptr<int> object = std::exchange(place.object, nullptr);
+    if (pick(2) == 0) commands.push_back(object);
+    const std::uint64_t number = next++;
+    journal.release(number, place.id, std::weak_ptr<const void>(object));
+    model.release(number, place.id, object);
+  }
+  void expect_right() const {
+    const auto records = journal.records();
+    const auto needed = model.needed();
+    ASSERT_EQ(records.size(), needed.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const Journal::Record& record = *records[i];
+      const JournalModel::Call& call = needed[i];
+      ASSERT_EQ(record.number, call.number);
+      ASSERT_EQ(record.lasting, call.lasting);
+      ASSERT_EQ(record.object.raw, call.object.raw);
+      ASSERT_EQ(record.slot, call.slot);
+      ASSERT_EQ(record.call, call.bytes);
+      ASSERT_EQ(record.released, call.released);
+      std::set<std::uint64_t> needs;
+      for (const auto& each : record.needs) needs.insert(each->number);
+      ASSERT_EQ(needs, model.numbers(call.needs));
+    }
+  }
+
+  std::mt19937 random;
+  Journal journal;
+  JournalModel model;
+  std::vector<Place> places;
+  std::vector<std::shared_ptr<int>> commands;  // that go on with objects
+  std::uint64_t next = 1;
 };
 
 TEST(KeptBytes, AreThoseThatAModelNeedsWhateverIsMadeChangedAndReleased) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
-  const auto pick = [&](std::uint32_t count) { return static_cast<std::uint32_t>(random() % count); };
-  for (int round = 0; round < 50; ++round) {
-    Journal journal;
-    JournalModel model;
-    std::uint64_t next = 1;
-    std::uint64_t calls = 0;
-    for (int step = 0; step < 300; ++step) {
-      const std::uint32_t index = 1 + pick(12);
-      if (model.has(index) && pick(3) == 0) {
-        journal.release(next++, object(index));
-        model.release(index);
-        continue;
-      }
-      const Lasting lasting = !model.has(index) ? Lasting::makes
-                                                : std::vector{Lasting::extends, Lasting::prepares,
-                                                              Lasting::sets, Lasting::sets}[pick(4)];
-      std::vector<std::uint32_t> names{index};
-      for (std::uint32_t i = pick(4); i > 0; --i) names.push_back(1 + pick(12));
-      std::vector<ObjectId> ids;
-      for (const std::uint32_t name : names) ids.push_back(object(name));
-      const std::uint32_t slot = pick(2);
-      journal.keep(next++, 1, lasting, object(index), slot, std::as_bytes(std::span(&calls, 1)), ids);
-      model.keep(lasting, index, names, slot);
-      ++calls;
+  for (std::uint32_t round = 0; round < 50; ++round) {
+    RandomJournal of(seed + round);
+    for (int step = 1; step <= 400; ++step) {
+      of.step();
+      if (step % 20 != 0) continue;
+      ASSERT_NO_FATAL_FAILURE(of.expect_right());
     }
-    std::vector<std::size_t> kept;
-    for (const auto& record : journal.records()) {
-      std::uint64_t call = 0;
-      std::copy_n(record->call.data(), sizeof(call), reinterpret_cast<std::byte*>(&call));
-      kept.push_back(call);
+    of.commands.clear();
+    for (RandomJournal::Place& place : of.places) {
+      if (place.object) of.release(place);
     }
-    ASSERT_EQ(kept, model.needed());
-    for (std::uint32_t index = 1; index <= 12; ++index) journal.release(next++, object(index));
-    ASSERT_EQ(journal.bytes(), 0U);
+    of.commands.clear();
+    ASSERT_NO_FATAL_FAILURE(of.expect_right());
+    ASSERT_TRUE(of.journal.used().empty());
   }
 }
 

@@ -57,6 +57,7 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
   queue->sub_device = driver_.devices()[call.device].owner;
   queue->device = id.value();
   queue->writes = &moving_.writes();
+  queue->gates = &gates_;
   queue->is_lent = lender_of(*queue->context) != nullptr;
   queue->error = queue->context->error;
   // The driver is not asked about a device that is none of the context's if the program may not use it.

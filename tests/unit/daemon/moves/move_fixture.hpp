@@ -25,6 +25,10 @@ struct MoveTest : SessionTableTest {
            "printf %s '{\"worker\":\"copied ahead\",\"bytes\":0,\"left\":" +
            std::to_string(left) + ",\"number\":'\"$number\"'}' >&$channel\n";
   }
+  /// Ends unless the order, to write the image, names the copy of this `number`.
+  static std::string expect_copied() {
+    return "case \"$order\" in *'\"copied\":'\"$number\"[,}]*'write image'*) ;; *) exit 3;; esac\n";
+  }
   /// Waits for the order to write the image, and copies ahead before.
   static std::string hear_write() {
     return hear() + "while case \"$order\" in *'copy ahead'*) ;; *) false;; esac; do\n" + say_copied() +

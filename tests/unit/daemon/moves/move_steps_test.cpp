@@ -38,7 +38,9 @@ struct StepsOfAMove : ::testing::Test {
 TEST_F(StepsOfAMove, FollowEachOther) {
   EXPECT_EQ(steps.old(), Old::serves);
   ASSERT_EQ(steps.hear_new(ready).value(), Due::copy_ahead);
+  EXPECT_EQ(steps.copied(), 0U);
   ASSERT_EQ(copy(0), Due::write_image);
+  EXPECT_EQ(steps.copied(), number);
   EXPECT_EQ(steps.old(), Old::serves);
   steps.begin_writing(start + 1s);
   EXPECT_EQ(steps.step(), Step::writing);
@@ -72,6 +74,7 @@ TEST_F(StepsOfAMove, CopyAheadOnlySoOften) {
 
 TEST_F(StepsOfAMove, GoOnWithoutACopyThatTakesTooLong) {
   (void)steps.hear_new(ready);
+  ASSERT_EQ(copy(800 * kMiB), Due::copy_ahead);
   EXPECT_FALSE(steps.goes_on_without());
   steps.begin_copying(7, start + 1s);
   EXPECT_EQ(steps.deadline(), start + 41s);
@@ -80,6 +83,7 @@ TEST_F(StepsOfAMove, GoOnWithoutACopyThatTakesTooLong) {
   EXPECT_FALSE(steps.goes_on_without());
   // It has crossed the order.
   EXPECT_EQ(steps.hear_old(session::CopiedAhead{7, 100, 0}).value(), Due::nothing);
+  EXPECT_EQ(steps.copied(), number) << "the one before it";
   EXPECT_EQ(steps.hear_old(image).value(), Due::make_again);
 }
 

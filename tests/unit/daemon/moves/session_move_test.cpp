@@ -161,12 +161,20 @@ TEST_F(MoveTest, ATargetThatHasTooLittleInTheEndFailsTheMove) {
 }
 
 TEST_F(MoveTest, AWorkerThatCopiesForTooLongWritesItsImageInstead) {
-  house.config.session.move_patience = std::chrono::milliseconds(100);
-  start_two(hear() + "first=$order\n" + hear() + "order=$first\n" + say_copied() +  // late
+  house.config.session.move_patience = std::chrono::seconds(1);  // which it has to write, too
+  start_two(hear() + "first=$order\nnumber=0\n" + hear() + expect_copied() + "order=$first\n" +
+                say_copied() +  // late
                 say(to_text(session::ImageWritten{0})) + rest(),
             say(ready()) + honest_new());
   EXPECT_EQ(move(), "");
   EXPECT_NE(session().worker.pid(), old_worker);
+  settle();
+}
+
+TEST_F(MoveTest, AnOrderToWriteNamesTheLatestCopyThatTheNewWorkerHas) {
+  start_two(hear_write() + expect_copied() + say(to_text(session::ImageWritten{0})) + rest(),
+            say(ready()) + honest_new());
+  EXPECT_EQ(move(), "");
   settle();
 }
 

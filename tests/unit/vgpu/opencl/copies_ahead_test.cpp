@@ -3,8 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <numeric>
+#include <algorithm>
+#include <array>
+#include <functional>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "tests/unit/vgpu/opencl/moving_fixture.hpp"
 
@@ -118,6 +122,145 @@ TEST_F(SessionCopiedAhead, GoesOnWhereItWasIfTheMoveIsGivenUp) {
   // The next move knows nothing of that copy.
   ASSERT_MOVES_AFTER([&] { scale(queue, kernel, buffer, 2.0F, kFloats); });
   EXPECT_EQ(read(buffer, kFloats)[0], 4.0F);
+}
+
+TEST_F(SessionCopiedAhead, HasAllThatACopyToldWhichNeverArrived) {
+  const ObjectId kernel = make_kernel("scale");
+  const ObjectId written = make_buffer(ones());
+  for (const Latest latest : {Latest::is_told, Latest::is_not_told}) {
+    const ObjectId gone = make_buffer(ones());
+    ObjectId made{};
+    const auto act = [&] {
+      scale(queue, kernel, written, 2.0F, kFloats);
+      made = make_buffer(ones());
+      client.release_object(gone);
+      EXPECT_EQ(read(made, kFloats)[0], 1.0F);
+    };
+    const auto moved = move({act, [] {}}, latest);
+    ASSERT_TRUE(moved) << moved.error().message;
+    EXPECT_EQ(read(written, kFloats)[0], latest == Latest::is_told ? 2.0F : 4.0F);
+    EXPECT_EQ(read(made, kFloats)[1], 1.0F);
+    // The places of all that is gone are free.
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(read(make_buffer(ones()), kFloats)[2], 1.0F);
+  }
+}
+
+TEST_F(SessionCopiedAhead, HasNothingOfItsOnlyCopyIfThatNeverArrived) {
+  const ObjectId buffer = make_buffer(ones());
+  scale(queue, make_kernel("scale"), buffer, 2.0F, kFloats);
+  for (const Latest latest : {Latest::is_told, Latest::is_not_told}) {
+    const auto moved = move({[] {}}, latest);
+    ASSERT_TRUE(moved) << moved.error().message;
+    EXPECT_EQ(read(buffer, kFloats)[0], 2.0F);
+  }
+}
+
+TEST_F(SessionCopiedAhead, DoesNotMoveIfItWasToldOfCopiesThatWereNeverMade) {
+  const ObjectId buffer = make_buffer(ones());
+  begin_leave();
+  ASSERT_TRUE(copy_ahead());
+  arrived = copies + 1;
+  const auto last = end_leave();
+  ASSERT_FALSE(last);
+  EXPECT_EQ(last.error().message, "the daemon counts other copies than were made");
+  leaves.back()->go_on();
+  EXPECT_EQ(read(buffer, kFloats)[0], 1.0F);
+  ASSERT_MOVES_AFTER([] {});
+}
+
+/// Whole contexts that come and go, with a queue, a kernel and buffers each, while the session is copied.
+struct ContextsThatComeAndGo : SessionCopiedAhead {
+  struct World {
+    ObjectId context, queue, program, kernel;
+    std::vector<std::pair<ObjectId, float>> buffers{};  // and what is in them
+  };
+
+  std::uint32_t pick(std::size_t count) { return static_cast<std::uint32_t>(random() % count); }
+  void enter(const World& world) {
+    context = world.context;
+    queue = world.queue;
+    program = world.program;
+  }
+  void make_world() {
+    World world;
+    const wire::DeviceIndex devices[] = {0};
+    context = client.new_object();
+    client.send(wire::CreateContext{context, devices});
+    queue = make_queue(0);
+    program.reset();
+    world.kernel = make_kernel("scale");
+    world.context = context;
+    world.queue = queue;
+    world.program = *program;
+    worlds.push_back(world);
+  }
+  void end_world(std::size_t which) {
+    World& world = worlds[which];
+    std::vector<ObjectId> objects{world.context, world.queue, world.program, world.kernel};
+    for (const auto& [buffer, value] : world.buffers) objects.push_back(buffer);
+    std::shuffle(objects.begin(), objects.end(), random);
+    for (const ObjectId object : objects) client.release_object(object);
+    worlds.erase(worlds.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+  void act() {
+    if (worlds.size() < 2 || (worlds.size() < 6 && pick(8) == 0)) return make_world();
+    if (pick(8) == 0) return end_world(pick(worlds.size()));
+    World& world = worlds[pick(worlds.size())];
+    enter(world);
+    if (world.buffers.empty() || pick(4) == 0) {
+      world.buffers.emplace_back(make_buffer(ones()), 1.0F);
+      return;
+    }
+    const auto which = pick(world.buffers.size());
+    if (pick(4) == 0) {
+      client.release_object(world.buffers[which].first);
+      world.buffers.erase(world.buffers.begin() + which);
+      return;
+    }
+    EventId waits[1];
+    if (pick(4) == 0) {
+      unset.push_back(client.events().acquire());
+      client.send(wire::CreateUserEvent{unset.back()});
+      waits[0] = unset.back();
+    }
+    const float factor = pick(2) == 0 ? 2.0F : 0.5F;
+    world.buffers[which].second *= factor;
+    scale(queue, world.kernel, world.buffers[which].first, factor, kFloats, {},
+          std::span(waits).first(waits[0] ? 1 : 0));
+  }
+  void expect_right() {
+    for (const EventId event : std::exchange(unset, {})) {
+      client.send(wire::SetUserEventStatus{event, CL_COMPLETE});
+      client.release_event(event);
+    }
+    for (const World& world : worlds) {
+      enter(world);
+      for (const auto& [buffer, value] : world.buffers)
+        ASSERT_EQ(read(buffer, kFloats), std::vector<float>(kFloats, value));
+    }
+  }
+
+  const std::uint32_t seed = std::random_device{}();
+  std::mt19937 random{seed};
+  std::vector<World> worlds;
+  std::vector<EventId> unset;
+};
+
+TEST_F(ContextsThatComeAndGo, AreTheSameWhicheverCopiesArrive) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  for (int round = 0; round < 6; ++round) {
+    const auto some = [this] {
+      for (auto acts = pick(8); acts > 0; --acts) act();
+    };
+    some();
+    const auto latest = std::array{Latest::arrives, Latest::is_told, Latest::is_not_told}.at(pick(3));
+    const auto moved = move(std::vector<std::function<void()>>(pick(4), some), latest);
+    ASSERT_TRUE(moved) << moved.error().message << " in round " << round;
+    if (pick(2) == 0) {
+      ASSERT_NO_FATAL_FAILURE(expect_right());
+    }
+  }
+  expect_right();
 }
 
 TEST_F(SessionCopiedAhead, IsRefusedWithWrongCopies) {

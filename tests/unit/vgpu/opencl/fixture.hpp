@@ -61,15 +61,19 @@ class OpenClTest : public ::testing::Test {
     settings.slicing = cut_as;
     settings.turn.slice = std::chrono::milliseconds(6);
     settings.knock = [this](wire::DeviceIndex device) {
-      session::DeviceTurn& turn = turns.devices[device];
-      if (turn.state.load() == static_cast<std::uint32_t>(TurnState::wanting)) {
-        turn.slice_ns.store(slice_ns.load());
-        turn.state.store(static_cast<std::uint32_t>(TurnState::held));
-        ring::ring(segment.header().worker_bell);
-      }
+      if (grants) grant(device);
       return true;
     };
     return settings;
+  }
+  /// If the worker asks for the device's turn.
+  void grant(wire::DeviceIndex device) {
+    session::DeviceTurn& turn = turns.devices[device];
+    if (turn.state.load() == static_cast<std::uint32_t>(TurnState::wanting))
+      turn.slice_ns.store(slice_ns.load());
+    auto wanting = static_cast<std::uint32_t>(TurnState::wanting);
+    if (turn.state.compare_exchange_strong(wanting, static_cast<std::uint32_t>(TurnState::held)))
+      ring::ring(segment.header().worker_bell);
   }
 
   // ---- the client's side
@@ -176,6 +180,7 @@ class OpenClTest : public ::testing::Test {
   ring::Segment segment = make_segment();
   session::TurnPage turns;
   std::atomic<std::uint64_t> slice_ns{0};
+  std::atomic<bool> grants{true};  // each turn at once; else grant() does
   opencl::Driver driver = std::move(opencl::Driver::open()).value();
   Executor executor{segment, std::span(turns.devices, driver.devices().size()), settings()};
   opencl::Handlers backend{driver, segment, executor};

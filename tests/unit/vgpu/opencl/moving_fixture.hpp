@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -66,6 +67,10 @@ class MovingSession : public OpenClTest {
     auto message = session::parse_worker_message(packet->text);
     EXPECT_TRUE(message) << packet->text;
     if (!message) return message.error();
+    // It has crossed the order to write.
+    if (!std::is_same_v<Message, session::CopiedAhead> &&
+        std::holds_alternative<session::CopiedAhead>(message.value()))
+      return hear<Message>(daemon);
     if (auto* const heard = std::get_if<Message>(&message.value())) return *heard;
     const auto* const refusal = std::get_if<session::CannotMove>(&message.value());
     return Error{refusal != nullptr ? refusal->reason : packet->text};
@@ -79,13 +84,14 @@ class MovingSession : public OpenClTest {
     opencl::Handlers& calls = successors.empty() ? backend : successors.back()->backend;
     leaves.push_back(
         std::make_unique<Leave>(leaving_channel().worker, leaving(), calls, session::Api::opencl));
+    arrived = 0;
     return *leaves.back();
   }
 
   /// It comes to rest. Its image, or why it cannot move.
   Result<TakeOver> end_leave() {
     UniqueFd file(::memfd_create("image", MFD_CLOEXEC));
-    leaves.back()->write_image(UniqueFd(::dup(file.get())));
+    leaves.back()->write_image(arrived, UniqueFd(::dup(file.get())));
     FAIRGV_TRY(written, hear<session::ImageWritten>(leaving_channel().daemon));
     return TakeOver{{false, written->bytes, {}, {}}, std::move(file)};
   }
@@ -102,7 +108,19 @@ class MovingSession : public OpenClTest {
     FAIRGV_TRY(copied, hear<session::CopiedAhead>(leaving_channel().daemon));
     EXPECT_EQ(copied->number, copies);
     left = copied->left;
+    arrived = copies;
     return TakeOver{{true, copied->bytes, {}, {}}, std::move(file)};
+  }
+
+  /// What becomes of the latest copy ahead: it arrives, or never does, though the worker has told it, or
+  /// because it is still at it when the last image is ordered.
+  enum class Latest { arrives, is_told, is_not_told };
+
+  Result<void> lose_copy(Latest latest) {
+    UniqueFd file(::memfd_create("copy", MFD_CLOEXEC));
+    leaves.back()->copy_ahead(++copies, std::move(file));
+    if (latest == Latest::is_told) FAIRGV_CHECK(hear<session::CopiedAhead>(leaving_channel().daemon));
+    return {};
   }
 
   std::unique_ptr<Successor> make_successor() {
@@ -110,15 +128,20 @@ class MovingSession : public OpenClTest {
   }
 
   /// Another worker serves from now on. An Error, and the one before it serves, if that is impossible.
-  /// `meanwhile` is called after each copy that is made ahead.
-  Result<void> move(std::vector<std::function<void()>> meanwhile = {}) {
+  /// One of `meanwhile` is called after each copy that is made ahead.
+  Result<void> move(const std::vector<std::function<void()>>& meanwhile = {},
+                    Latest latest = Latest::arrives) {
     begin_leave();
     auto made = make_successor();
     Successor& next = *made;
     std::vector<TakeOver> images;
     for (const auto& act : meanwhile) {
-      FAIRGV_TRY(copy, copy_ahead());
-      images.push_back(std::move(copy).value());
+      if (&act == &meanwhile.back() && latest != Latest::arrives) {
+        FAIRGV_CHECK(lose_copy(latest));
+      } else {
+        FAIRGV_TRY(copy, copy_ahead());
+        images.push_back(std::move(copy).value());
+      }
       act();
     }
     FAIRGV_TRY(last, end_leave());
@@ -149,8 +172,9 @@ class MovingSession : public OpenClTest {
   Channel first_channel;
   std::vector<std::unique_ptr<Leave>> leaves;
   std::vector<std::unique_ptr<Successor>> successors;
-  std::uint64_t copies = 0;  // ahead
-  std::uint64_t left = 0;    // after the latest
+  std::uint64_t copies = 0;   // ahead
+  std::uint64_t arrived = 0;  // the latest that the other worker has
+  std::uint64_t left = 0;     // after the latest
 };
 
 }  // namespace fairgv::vgpu
