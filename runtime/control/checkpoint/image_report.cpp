@@ -23,7 +23,7 @@ using nlohmann::json;
 using session::item_as;
 using session::ItemKind;
 
-/// What is left of a call, read from its bytes.
+/// The part of a call that follows, read from its bytes.
 struct Effect {
   wire::Lasting lasting = wire::Lasting::makes;
   wire::ObjectId object;

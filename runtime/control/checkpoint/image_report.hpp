@@ -1,5 +1,6 @@
-// What a session's image says, as people see it: read from the file of a checkpoint, or of a parked session,
-// without a daemon. The reader believes nothing: a file that is damaged is an Error or shows what is there.
+// The content of a session's image, as people see it: read from the file of a checkpoint, or of a parked
+// session, without a daemon. The reader believes nothing: a file that is damaged is an Error or shows what is
+// there.
 #pragma once
 
 #include <cstdint>

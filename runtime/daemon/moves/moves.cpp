@@ -270,7 +270,7 @@ void Moves::commit(Session& session, Move& under_way) {
   move.done(move.outcome);
 }
 
-/// What the tenant bought where it has no session any more, nor will have one soon, is for sale again.
+/// A purchase of the tenant where it has no session any more, nor will have one soon, is for sale again.
 void Moves::settle_market(TenantId tenant) {
   std::vector<std::uint32_t> seen = needs_.sessions.devices_seen_by(tenant);
   for (const auto& [id, move] : under_way_) {

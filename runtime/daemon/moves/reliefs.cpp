@@ -112,7 +112,7 @@ void Reliefs::relieve(std::uint32_t device, std::uint32_t to, const Overload& ov
   }
 }
 
-/// What has come of the latest move. The log has the reason of a failure.
+/// Looks how the latest move has ended. The log has the reason of a failure.
 void Reliefs::take_outcome(Time now) {
   if (!done_) return;
   if (done_->failure) {

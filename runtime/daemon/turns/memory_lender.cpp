@@ -53,7 +53,7 @@ bool MemoryLender::is_ready(SessionPlace& place) {
   return place.memory->is_ready();
 }
 
-/// What it says of memory that it has not been lent is believed up to here.
+/// Claims of memory that was not lent are believed up to half of the device, by session.
 std::uint64_t MemoryLender::most_for(const SessionPlace& place, const Places& places) const {
   std::uint64_t fixed = 0;
   places.each([&](const SessionPlace& each) {
@@ -90,7 +90,7 @@ void MemoryLender::lend_to(SessionPlace& place, Places& places,
   if (wants <= memory.allowed()) return;
   std::uint64_t missing = wants - memory.allowed();
   const std::uint64_t free = rule_.capacity - std::min(rule_.capacity, held);
-  // What it was lent before, and has not given back, is its own again.
+  // Memory that it was lent before, and has not given back, is its own again.
   const std::uint64_t own = memory.held() - memory.allowed();
   const std::uint64_t more = std::min(free + own, missing);
   if (more > 0) {

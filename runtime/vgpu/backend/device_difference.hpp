@@ -1,4 +1,4 @@
-// What a program could notice if another device took the place of its own.
+// The difference that a program could notice if another device took the place of its own.
 #pragma once
 
 #include <fmt/core.h>

@@ -159,7 +159,7 @@ std::uint64_t CopiesAhead::left() const {
   return bytes;
 }
 
-/// What a copy has told and copied is known since it began, whether or not it arrives.
+/// The calls and contents of a copy are known since it began, whether or not it arrives.
 Result<void> CopiesAhead::keep(std::uint64_t number) {
   abandon();
   if (number == now_.latest) return {};

@@ -176,8 +176,9 @@ TEST_F(Overselling, WhileADeviceIsOverloadedItsLightestSessionMovesToTheDeviceTh
   ASSERT_TRUE(after_a_while([&] { return oversold()["for_sale"].get<double>() >= 0.2; }));
   auto bob = start_frames("bob", {"0", "1000"});
   EXPECT_EQ(holding("bob")["cap"], 0.2);
-  // Now alice needs more than there is beside bob, who uses all that he bought.
-  auto more = start_frames("alice", {"0", "100000"});
+  // Now alice needs more than there is beside bob, who uses all that he bought: a frame lasts for about a
+  // second.
+  auto more = start_frames("alice", {"0", "1000000"});
   ::kill(alice.pid(), SIGKILL);
   const auto moved = [&](const std::string& name) { return tenant(name)["sessions"][0]["moved"]; };
   const nlohmann::json there{{"0", 1}};

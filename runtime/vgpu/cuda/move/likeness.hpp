@@ -8,8 +8,8 @@
 
 namespace fairgv::vgpu::cuda {
 
-/// What the device `to` has less of than `from`, or has otherwise, what excludes it first; nothing: a program
-/// that runs on the one goes on on the other.
+/// The first thing that the device `to` has less of than `from`, or has otherwise: such as exclude the move
+/// before others. Nothing: a program that runs on the one goes on on the other.
 std::optional<DeviceDifference> lacks(const wire::cuda::DeviceFacts& from, const wire::cuda::DeviceFacts& to);
 
 }  // namespace fairgv::vgpu::cuda

@@ -19,7 +19,7 @@ Result<void*> memory_handle(const ObjectTable<Object>& objects, std::uint64_t na
   if (auto image = handle_of<Image>(objects, name, poison)) return image;
   if (auto pipe = handle_of<Pipe>(objects, name, poison)) return pipe;
   const auto buffer = objects.get<Buffer>(wire::ObjectId{name});
-  // What the driver keeps of it nobody knows: it stays for good.
+  // Nobody knows for how long the driver keeps it: it stays for good.
   if (const auto block = buffer ? block_of(*buffer.value()) : nullptr) {
     cl_int error = CL_SUCCESS;
     if (const auto pin = block->pin_in(error)) block->stays();

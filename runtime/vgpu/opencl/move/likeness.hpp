@@ -9,8 +9,8 @@
 
 namespace fairgv::vgpu::opencl {
 
-/// What the device `to` has less of than `from`, or has otherwise, what excludes it first; nothing: a program
-/// that runs on the one goes on on the other.
+/// The first thing that the device `to` has less of than `from`, or has otherwise: such as exclude the move
+/// before others. Nothing: a program that runs on the one goes on on the other.
 std::optional<DeviceDifference> lacks(cl_device_id from, cl_device_id to);
 
 }  // namespace fairgv::vgpu::opencl

@@ -34,7 +34,7 @@ inline void check(CUresult code, const char* call) {
 
 using Number = std::size_t;
 
-/// What a thread of the program has done: it is a stream of its own here, which waits for itself.
+/// The work of a thread of the program: it is a stream of its own here, which waits for itself.
 inline constexpr Number kHost = 0;
 /// Copies from memory that is not pinned return before they have ended there.
 inline constexpr Number kDefaultStream = 1;
