@@ -85,7 +85,7 @@ TEST_F(Migration, ADeviceThatTheProgramCouldTellFromItsOwnIsTakenByForceOnly) {
   const nlohmann::json there{{"1", 0}};
   EXPECT_EQ(session("alice")["moved"], there);
   EXPECT_GE(memory("alice", 0), kBallast);
-  // What was forced stays so while the session lies there.
+  // A place taken by force stays so while the session lies there.
   migrate({"alice"});
   EXPECT_EQ(fairgv({"restart"}).status, 0);
   EXPECT_EQ(fairgv({"park", "alice"}).status, 0);

@@ -19,7 +19,7 @@ void gather(std::vector<Release>& all, Kind kind, std::vector<T>& models, Number
   }
 }
 
-/// What stands between a context and its end.
+/// The objects that stand between a context and its end.
 void close_all(World& world, Number context) {
   for (std::size_t i = 0; i < world.mappings.size(); ++i) close_mapping(world, context);
   for (std::size_t i = 0; i < world.recordings.size(); ++i) release_recording(world, context);

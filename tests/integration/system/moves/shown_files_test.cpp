@@ -17,7 +17,7 @@ struct ShownFiles : Moving {
   std::string file() { return folder / "alice.checkpoint"; }
   nlohmann::json shown(const std::string& what) { return answer_of({"session", "show", what}); }
 
-  /// What a file says that has these calls, and where alice's buffers lie in it.
+  /// The file is shown with these calls, and with the place of alice's buffers in it.
   static void expect_complete(const nlohmann::json& image, const nlohmann::json& calls) {
     EXPECT_EQ(image["calls"], calls) << "as the running session showed them";
     EXPECT_EQ(image["api"], "opencl");

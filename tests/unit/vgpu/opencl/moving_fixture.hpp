@@ -112,7 +112,7 @@ class MovingSession : public OpenClTest {
     return TakeOver{{true, copied->bytes, {}, {}}, std::move(file)};
   }
 
-  /// What becomes of the latest copy ahead: it arrives, or never does, though the worker has told it, or
+  /// The fate of the latest copy ahead: it arrives, or never does, though the worker has told it, or
   /// because it is still at it when the last image is ordered.
   enum class Latest { arrives, is_told, is_not_told };
 
