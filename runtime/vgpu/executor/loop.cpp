@@ -80,7 +80,8 @@ void Executor::Loop::hand_over() {
       return static_cast<const DeviceCommand&>(*wait).issue_error != 0;
     });
     // The driver cannot be told to wait for a command that it has not got, whatever it does about failures.
-    const bool must_not = command->begun > 0 && !command->cut;  // its parts could not be gone on with
+    // Its parts could not be gone on with. While it is cut, a part that ends may change `begun`.
+    const bool must_not = !command->cut && command->begun > 0;
     command->issue_error = must_not                     ? kOutOfResources
                            : refused != waits.end()     ? wait_refused(*command, **refused)
                            : command->memory_error != 0 ? command->memory_error

@@ -119,6 +119,17 @@ struct ResidencyTest : ::testing::Test {
     for (const std::size_t use : uses) commands.push_back(command({use}));
     return commands;
   }
+  /// A block is there a little after its move has been logged.
+  void wait_for_all(const Commands& commands) {
+    for (const auto& command : commands) {
+      while (residency->fit(*command) != Residency::Fit::there) std::this_thread::yield();
+    }
+  }
+  /// Plans them, and waits until their blocks are there.
+  void bring_in(const Commands& commands) {
+    residency->plan(commands);
+    wait_for_all(commands);
+  }
   void use(const Commands& commands) {
     for (const auto& command : commands) EXPECT_TRUE(residency->use(*command));
   }
@@ -137,7 +148,7 @@ TEST_F(ResidencyTest, WantedBlocksComeInAsFarAsTheTermsAllow) {
   EXPECT_EQ(page.lacks.load(), 100U) << "of the next command only";
   allow(250);
   EXPECT_EQ(log.wait_for(2), (std::vector<std::string>{"+c", "+a"})) << "in the order of the commands";
-  EXPECT_EQ(residency->fit(*command({2})), Residency::Fit::there);
+  wait_for_all(each({2, 0}));
   EXPECT_EQ(residency->fit(*command({1})), Residency::Fit::to_come);
   allow(300);
   EXPECT_EQ(log.wait_for(3).back(), "+b");
@@ -145,8 +156,7 @@ TEST_F(ResidencyTest, WantedBlocksComeInAsFarAsTheTermsAllow) {
 
 TEST_F(ResidencyTest, OutGoBlocksThatAreNotWantedBeforeOthers) {
   allow(400);
-  residency->plan(each({0, 1, 2, 3}));
-  log.wait_for(4);
+  bring_in(each({0, 1, 2, 3}));
   use(each({0, 1, 2, 3}));
   residency->rests();
   residency->turn_begins();
@@ -158,8 +168,7 @@ TEST_F(ResidencyTest, OutGoBlocksThatAreNotWantedBeforeOthers) {
 
 TEST_F(ResidencyTest, OfWantedBlocksTheLastGoFirst) {
   allow(400);
-  residency->plan(each({3, 1, 0, 2}));
-  log.wait_for(4);
+  bring_in(each({3, 1, 0, 2}));
   allow(150);
   const auto moves = log.wait_for(7);
   EXPECT_EQ(std::vector(moves.begin() + 4, moves.end()), (std::vector<std::string>{"-c", "-a", "-b"}));
@@ -167,8 +176,7 @@ TEST_F(ResidencyTest, OfWantedBlocksTheLastGoFirst) {
 
 TEST_F(ResidencyTest, BlocksWhoseContentsAreOutsideGoBeforeOthers) {
   allow(400);
-  residency->plan(each({0, 1, 2, 3}));
-  log.wait_for(4);
+  bring_in(each({0, 1, 2, 3}));
   blocks[1]->is_current = true;
   allow(300);
   EXPECT_EQ(log.wait_for(5).back(), "-b") << "nothing has to be copied";
@@ -176,8 +184,7 @@ TEST_F(ResidencyTest, BlocksWhoseContentsAreOutsideGoBeforeOthers) {
 
 TEST_F(ResidencyTest, NothingGoesOutWhileCommandsMayBeUnderWay) {
   allow(200);
-  residency->plan(each({0, 1}));
-  log.wait_for(2);
+  bring_in(each({0, 1}));
   use(each({0}));
   allow(0);
   residency->plan(each({2}));
@@ -191,8 +198,7 @@ TEST_F(ResidencyTest, NothingGoesOutWhileCommandsMayBeUnderWay) {
 
 TEST_F(ResidencyTest, WhatIsGivenBackIsGoneBeforeTheDaemonHearsOfIt) {
   allow(200);
-  residency->plan(each({0, 1}));
-  log.wait_for(2);
+  bring_in(each({0, 1}));
   daemon.look();
   EXPECT_EQ(daemon.held(), 200U);
   daemon.allow(100, 400);
@@ -226,6 +232,7 @@ TEST_F(ResidencyTest, ABlockThatCannotComeInFailsOneCommand) {
   const auto second = command({0});
   residency->plan({second});
   EXPECT_EQ(log.wait_for(2).back(), "+a");
+  wait_for_all({second});
   EXPECT_TRUE(residency->use(*second));
   EXPECT_EQ(second->memory_error, 0);
 }
@@ -235,8 +242,7 @@ TEST_F(ResidencyTest, ASetLargerThanTheTermsIsUsedPieceByPiece) {
   for (int round = 0; round < 3; ++round) {
     for (std::size_t i = 0; i < 4; ++i) {
       const Commands next = each({i});
-      residency->plan(next);
-      while (residency->fit(*next.front()) != Residency::Fit::there) std::this_thread::yield();
+      bring_in(next);
       use(next);
       EXPECT_LE(page.resident.load(), 200U);
       residency->rests();
@@ -246,13 +252,12 @@ TEST_F(ResidencyTest, ASetLargerThanTheTermsIsUsedPieceByPiece) {
 
 TEST_F(ResidencyTest, PinnedBlocksStay) {
   allow(200);
-  residency->plan(each({0, 1}));
-  log.wait_for(2);
+  bring_in(each({0, 1}));
   {
     const Residency::Pin pin(*residency, *blocks[0]);
     allow(0);
     EXPECT_EQ(log.wait_for(3).back(), "-b");
-    EXPECT_EQ(page.agreed.load(), 100U);
+    while (page.agreed.load() != 100U) std::this_thread::yield();
   }
   EXPECT_EQ(log.wait_for(4).back(), "-a");
 }
