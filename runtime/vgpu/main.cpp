@@ -27,7 +27,7 @@
 #include "runtime/vgpu/issue/long_commands.hpp"
 #include "runtime/vgpu/issue/tracer.hpp"
 #include "runtime/vgpu/move/take_over.hpp"
-#include "runtime/vgpu/opencl/unusable_drivers.hpp"
+#include "runtime/vgpu/opencl/driver/unusable_drivers.hpp"
 #include "runtime/vgpu/orders.hpp"
 #include "runtime/vgpu/placement.hpp"
 #include "runtime/vgpu/process.hpp"

@@ -53,6 +53,7 @@ add_executable(vgpu_driver_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/opencl_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/shown_image_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/opencl/sub_devices_move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/process_test.cpp)
 target_link_libraries(vgpu_driver_test PRIVATE fairgv_vgpu fairgv_control fairgv_warnings GTest::gtest_main GTest::gmock)
 target_compile_definitions(vgpu_driver_test PRIVATE FAIRGV_VGPU="$<TARGET_FILE:fairgv-vgpu>")

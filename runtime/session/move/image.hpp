@@ -33,7 +33,7 @@
 namespace fairgv::session {
 
 /// Counted up with each change to an item, or to a call that lasts.
-inline constexpr std::uint32_t kImageVersion = 2;
+inline constexpr std::uint32_t kImageVersion = 3;
 
 enum class ItemKind : std::uint32_t {
   head = 1,

@@ -13,7 +13,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/session/protocol.hpp"
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 #include "runtime/wire/calls/cuda/contexts.hpp"
 
 namespace fairgv::vgpu::cuda {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {

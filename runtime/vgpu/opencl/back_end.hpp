@@ -8,7 +8,7 @@
 #include "runtime/session/protocol.hpp"
 #include "runtime/session/worker_options.hpp"
 #include "runtime/vgpu/backend/back_end.hpp"
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 
 namespace fairgv::vgpu::opencl {
 

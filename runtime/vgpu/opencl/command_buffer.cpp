@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 
 namespace fairgv::vgpu::opencl {
 

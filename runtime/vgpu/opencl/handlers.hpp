@@ -27,7 +27,7 @@
 #include "runtime/vgpu/opencl/command_kind.hpp"
 #include "runtime/vgpu/opencl/commands.hpp"
 #include "runtime/vgpu/opencl/copies.hpp"
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 #include "runtime/vgpu/opencl/move/moving_objects.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 #include "runtime/wire/calls.hpp"

@@ -121,7 +121,7 @@ void make_sub_buffer(World& world, Number context) {
 }
 
 void make_image(World& world, Number context) {
-  if (!world.can.images || !has_room(world, context)) return;
+  if (!world.can.images || world.contexts[context].on_part || !has_room(world, context)) return;
   static const std::vector<cl_mem_object_type> types = {
       CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D,
       CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D};
@@ -139,7 +139,7 @@ void make_image(World& world, Number context) {
 }
 
 void make_image_of_buffer(World& world, Number context) {
-  if (!world.can.images || !has_room(world, context)) return;
+  if (!world.can.images || world.contexts[context].on_part || !has_room(world, context)) return;
   const auto buffer = world.any_memory(context, Shape::kBuffer, CL_MEM_USE_HOST_PTR, 16);
   if (!buffer || world.memories[*buffer].is_part) return;
   Memory image = world.memories[*buffer];

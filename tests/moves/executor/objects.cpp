@@ -1,5 +1,7 @@
 #include "tests/moves/executor/objects.hpp"
 
+#include <vector>
+
 #include "tests/moves/executor/expect.hpp"
 #include "tests/moves/executor/steps.hpp"
 
@@ -64,6 +66,16 @@ cl_int released(Objects& objects, Kind kind, Number number) {
   return CL_INVALID_VALUE;
 }
 
+/// Of one compute unit each.
+std::vector<cl_device_id> parts_of(cl_device_id device) {
+  const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  cl_uint count = 0;
+  expect(clCreateSubDevices(device, properties, 0, nullptr, &count), "clCreateSubDevices");
+  std::vector<cl_device_id> parts(count);
+  expect(clCreateSubDevices(device, properties, count, parts.data(), nullptr), "clCreateSubDevices");
+  return parts;
+}
+
 }  // namespace
 
 RecordingFunctions::RecordingFunctions(cl_platform_id platform) {
@@ -80,7 +92,9 @@ RecordingFunctions::RecordingFunctions(cl_platform_id platform) {
 
 void carry_out(Objects& objects, const MakeContext& step) {
   cl_int error = CL_SUCCESS;
-  const cl_device_id device = objects.devices.at(step.device);
+  std::vector<cl_device_id> parts;
+  if (step.on_part) parts = parts_of(objects.devices.at(step.device));
+  const cl_device_id device = parts.empty() ? objects.devices.at(step.device) : parts.back();
   objects.contexts[step.context] = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
   objects.context_devices[step.context] = device;
   expect(error, "clCreateContext");

@@ -55,7 +55,7 @@ Devices find_devices(std::size_t first, std::size_t count) {
 }
 
 Capabilities capabilities_of(const Devices& devices) {
-  Capabilities can{devices.devices.size(), true, true, true};
+  Capabilities can{devices.devices.size(), true, true, true, true};
   for (const cl_device_id each : devices.devices) {
     can.images = can.images && value_of<cl_bool>(each, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
     can.svm = can.svm && (value_of<cl_device_svm_capabilities>(each, CL_DEVICE_SVM_CAPABILITIES) &
@@ -63,6 +63,7 @@ Capabilities capabilities_of(const Devices& devices) {
     can.command_buffers =
         can.command_buffers &&
         text_of(each, CL_DEVICE_EXTENSIONS).find("cl_khr_command_buffer") != std::string::npos;
+    can.sub_devices = can.sub_devices && value_of<cl_uint>(each, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) > 1;
   }
   return can;
 }

@@ -18,6 +18,7 @@ struct Capabilities {
   bool images = false;
   bool svm = false;  // coarse-grained, at least
   bool command_buffers = false;
+  bool sub_devices = false;
 };
 
 // ---- objects
@@ -25,6 +26,7 @@ struct Capabilities {
 struct MakeContext {
   Number context = kNone;
   std::size_t device = 0;  // of the devices of the program
+  bool on_part = false;    // a sub-device of one compute unit
 };
 struct MakeQueue {
   Number queue = kNone, context = kNone;

@@ -45,6 +45,7 @@ struct Memory {
 
 struct ContextModel {
   std::size_t device = 0;
+  bool on_part = false;  // PoCL aborts a program that uses images there
   bool held = true;
 };
 struct QueueModel {

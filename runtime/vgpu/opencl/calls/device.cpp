@@ -4,28 +4,9 @@
 #include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
-namespace {
-
-/// Whether a driver finds the end of the list that it was given (OpenCL 3.0, 4.3): of one scheme, complete.
-bool is_partition(std::span<const std::int64_t> list) {
-  if (list.size() < 3 || list.back() != 0) return false;
-  switch (list.front()) {
-    case CL_DEVICE_PARTITION_EQUALLY:
-    case CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN:
-      return list.size() == 3;
-    case CL_DEVICE_PARTITION_BY_COUNTS:
-      return list[list.size() - 2] == CL_DEVICE_PARTITION_BY_COUNTS_LIST_END;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
 Result<wire::SubDevicesReply> Handlers::handle(const wire::CreateSubDevices& call) {
   FAIRGV_TRY(id, device(call.device));
   if (!is_partition(call.properties)) return Error{"a list of partition properties without an end"};
-  static_assert(sizeof(cl_device_partition_property) == sizeof(std::int64_t));
   const auto* const properties =
       reinterpret_cast<const cl_device_partition_property*>(call.properties.data());
   wire::SubDevicesReply reply;
@@ -33,12 +14,9 @@ Result<wire::SubDevicesReply> Handlers::handle(const wire::CreateSubDevices& cal
   if (reply.error != CL_SUCCESS) return reply;
   reply.error = clCreateSubDevices(id.value(), properties, 0, nullptr, &reply.count);
   if (reply.error != CL_SUCCESS || call.only_count != 0 || reply.count == 0) return reply;
-  std::vector<cl_device_id> made(reply.count);
-  reply.error = clCreateSubDevices(id.value(), properties, reply.count, made.data(), nullptr);
-  if (reply.error != CL_SUCCESS) return reply;
-  auto indices = driver_.add_sub_devices(call.device, made);
-  if (!indices) return wire::SubDevicesReply{CL_OUT_OF_RESOURCES, 0, {}};
-  reply.devices = std::move(*indices);
+  auto made = driver_.split(call.device, call.properties);
+  if (made.error != CL_SUCCESS) return wire::SubDevicesReply{made.error, 0, {}};
+  reply.devices = std::move(made.indices);
   return reply;
 }
 

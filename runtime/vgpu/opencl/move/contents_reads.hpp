@@ -8,7 +8,7 @@
 
 #include "runtime/vgpu/backend/movable_objects.hpp"
 #include "runtime/vgpu/executor/loop.hpp"
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
 
 namespace fairgv::vgpu::opencl {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {

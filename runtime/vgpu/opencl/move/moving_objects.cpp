@@ -22,7 +22,8 @@ struct BackEndState {
   std::uint32_t has_failed_events = 0;
   std::uint32_t front_end_reserves = 0;
   std::uint64_t kept_bytes = 0;
-  FAIRGV_FIELDS(has_failed_events, front_end_reserves, kept_bytes)
+  std::vector<Partition> partitions;
+  FAIRGV_FIELDS(has_failed_events, front_end_reserves, kept_bytes, partitions)
 };
 
 template <wire::Message M>
@@ -54,11 +55,8 @@ std::string_view name_of(ObjectKind kind) {
 // ---- the worker that leaves
 
 Result<void> MovingObjects::may_move() {
-  const auto& devices = parts_.driver.devices();
-  const bool has_sub_devices =
-      std::any_of(devices.begin() + static_cast<std::ptrdiff_t>(parts_.driver.root_devices().size()),
-                  devices.end(), [](const Device& device) { return device.id != nullptr; });
-  if (has_sub_devices) return Error{"it has sub-devices, which are not made again yet"};
+  if (parts_.driver.has_strays())
+    return Error{"something is under way on a sub-device that it has let go of; try again"};
   if (!parts_.changed_by.empty())
     return Error{fmt::format("it has called {}, whose effect cannot be seen", parts_.changed_by)};
   bool has_pipes = false;
@@ -81,7 +79,7 @@ Result<void> MovingObjects::read_contents(const void* object, std::span<std::byt
 }
 
 std::vector<std::byte> MovingObjects::state() {
-  BackEndState state{parts_.has_failed_events ? 1U : 0U, 0, 0};
+  BackEndState state{parts_.has_failed_events ? 1U : 0U, 0, 0, parts_.driver.partitions()};
   if (parts_.memory != nullptr) {
     const MemoryAccount::Habits habits = parts_.memory->habits();
     state.front_end_reserves = habits.front_end_reserves ? 1 : 0;
@@ -195,7 +193,7 @@ Result<void> MovingObjects::put_state(std::span<const std::byte> state) {
   if (!wire::decode(state, given)) return Error{"an image with a state that is none of OpenCL's"};
   parts_.has_failed_events = given.has_failed_events != 0;
   if (parts_.memory != nullptr) parts_.memory->take_habits({given.front_end_reserves != 0, given.kept_bytes});
-  return {};
+  return parts_.driver.make_again(given.partitions);
 }
 
 void MovingObjects::finish_builds() {

@@ -18,7 +18,7 @@
 #include "runtime/vgpu/journal/journal.hpp"
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/memory/memory_waits.hpp"
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 #include "runtime/vgpu/opencl/move/contents_reads.hpp"
 #include "runtime/vgpu/opencl/move/write_log.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"

@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "runtime/vgpu/opencl/commands.hpp"
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 #include "runtime/vgpu/opencl/handles.hpp"
 
 namespace fairgv::vgpu::opencl {

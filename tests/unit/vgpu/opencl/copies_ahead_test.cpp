@@ -21,19 +21,13 @@ struct SessionCopiedAhead : MovingSession {
   static std::vector<float> ones() { return std::vector<float>(kFloats, 1.0F); }
 };
 
-#define ASSERT_MOVES_AFTER(...)                  \
-  do {                                           \
-    const auto moved = move({__VA_ARGS__});      \
-    ASSERT_TRUE(moved) << moved.error().message; \
-  } while (false)
-
 TEST_F(SessionCopiedAhead, HasContentsThatWereWrittenAfterTheCopy) {
   const ObjectId before = make_buffer(ones());
   const ObjectId after = make_buffer(ones());
   const ObjectId kernel = make_kernel("scale");
   scale(queue, kernel, before, 2.0F, kFloats);
   EXPECT_EQ(read(before, kFloats)[0], 2.0F);
-  ASSERT_MOVES_AFTER([&] {
+  ASSERT_MOVES([&] {
     EXPECT_EQ(left, 0U);
     scale(queue, kernel, after, 3.0F, kFloats);
     EXPECT_EQ(read(after, kFloats)[0], 3.0F);
@@ -48,7 +42,7 @@ TEST_F(SessionCopiedAhead, IsCopiedAgainAndAgain) {
   const ObjectId buffer = make_buffer(ones());
   const ObjectId kernel = make_kernel("scale");
   const auto act = [&] { scale(queue, kernel, buffer, 2.0F, kFloats); };
-  for (int i = 0; i < 3; ++i) ASSERT_MOVES_AFTER(act, act, act);
+  for (int i = 0; i < 3; ++i) ASSERT_MOVES(act, act, act);
   EXPECT_EQ(read(buffer, kFloats)[7], 512.0F);
 }
 
@@ -87,10 +81,10 @@ TEST_F(SessionCopiedAhead, HasObjectsThatCameAndWentBetweenCopies) {
     third = make_buffer(ones());
     scale(queue, kernel, third, 3.0F, kFloats);
   };
-  ASSERT_MOVES_AFTER(first_act, second_act);
+  ASSERT_MOVES(first_act, second_act);
   EXPECT_EQ(read(second, kFloats)[0], 2.0F);
   EXPECT_EQ(read(third, kFloats)[0], 3.0F);
-  ASSERT_MOVES_AFTER([&] { scale(queue, kernel, third, 2.0F, kFloats); });
+  ASSERT_MOVES([&] { scale(queue, kernel, third, 2.0F, kFloats); });
   EXPECT_EQ(read(third, kFloats)[0], 6.0F);
 }
 
@@ -104,7 +98,7 @@ TEST_F(SessionCopiedAhead, HasCommandsThatWaitWhileItIsCopied) {
   scale(queue, kernel, buffer, 2.0F, kFloats, scaled, waits);
   client.release_object(kernel);
   const ObjectId other = make_kernel("scale");  // maybe in its place
-  ASSERT_MOVES_AFTER([&] { scale(queue, other, buffer, 3.0F, kFloats); }, [] {});
+  ASSERT_MOVES([&] { scale(queue, other, buffer, 3.0F, kFloats); }, [] {});
   client.send(wire::SetUserEventStatus{go, CL_COMPLETE});
   EXPECT_EQ(end(scaled), CL_COMPLETE);
   EXPECT_EQ(read(buffer, kFloats)[0], 6.0F);
@@ -120,7 +114,7 @@ TEST_F(SessionCopiedAhead, GoesOnWhereItWasIfTheMoveIsGivenUp) {
   leaves.back()->go_on();
   EXPECT_EQ(read(buffer, kFloats)[0], 2.0F);
   // The next move knows nothing of that copy.
-  ASSERT_MOVES_AFTER([&] { scale(queue, kernel, buffer, 2.0F, kFloats); });
+  ASSERT_MOVES([&] { scale(queue, kernel, buffer, 2.0F, kFloats); });
   EXPECT_EQ(read(buffer, kFloats)[0], 4.0F);
 }
 
@@ -165,7 +159,7 @@ TEST_F(SessionCopiedAhead, DoesNotMoveIfItWasToldOfCopiesThatWereNeverMade) {
   EXPECT_EQ(last.error().message, "the daemon counts other copies than were made");
   leaves.back()->go_on();
   EXPECT_EQ(read(buffer, kFloats)[0], 1.0F);
-  ASSERT_MOVES_AFTER([] {});
+  ASSERT_MOVES([] {});
 }
 
 /// Whole contexts that come and go, with a queue, a kernel and buffers each, while the session is copied.

@@ -19,12 +19,6 @@ std::vector<float> numbers() {
   return values;
 }
 
-#define ASSERT_MOVES()                           \
-  do {                                           \
-    const auto moved = move();                   \
-    ASSERT_TRUE(moved) << moved.error().message; \
-  } while (false)
-
 TEST_F(MovingSession, KeepsContentsProgramsAndKernels) {
   const ObjectId buffer = make_buffer(numbers());
   const ObjectId kernel = make_kernel("scale");
@@ -150,24 +144,6 @@ TEST_F(MovingSession, IsWatchedWhereItGoes) {
   while (heard.load() == 1) std::this_thread::yield();
   EXPECT_EQ(heard.load(), CL_COMPLETE);
   client.release_event(go);
-}
-
-TEST_F(MovingSession, StaysIfSomethingCannotBeMadeAgain) {
-  const std::int64_t properties[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
-  const auto parts = client.call(wire::CreateSubDevices{0, 0, properties});
-  ASSERT_TRUE(parts);
-  if (parts->error != CL_SUCCESS || parts->devices.empty()) GTEST_SKIP() << "the driver has no sub-devices";
-  const ObjectId buffer = make_buffer(numbers());
-  const ObjectId kernel = make_kernel("scale");
-  const auto refused = move();
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("sub-devices"), std::string::npos);
-  scale(queue, kernel, buffer, 2.0F, kCount);
-  EXPECT_EQ(read(buffer, kCount)[0], 2.0F);
-  for (const wire::DeviceIndex part : parts->devices) client.send(wire::ReleaseSubDevice{part});
-  EXPECT_EQ(finish(queue), CL_COMPLETE);  // the calls before it have been read
-  ASSERT_MOVES();
-  EXPECT_EQ(read(buffer, kCount)[0], 2.0F);
 }
 
 TEST_F(MovingSession, KeepsContentsOfImages) {

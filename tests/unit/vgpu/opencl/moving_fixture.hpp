@@ -19,6 +19,13 @@
 #include "runtime/vgpu/move/take_over.hpp"
 #include "tests/unit/vgpu/opencl/fixture.hpp"
 
+/// The session is moved. One of the functions is called after each copy that is made ahead.
+#define ASSERT_MOVES(...)                        \
+  do {                                           \
+    const auto moved = move({__VA_ARGS__});      \
+    ASSERT_TRUE(moved) << moved.error().message; \
+  } while (false)
+
 namespace fairgv::vgpu {
 
 class MovingSession : public OpenClTest {

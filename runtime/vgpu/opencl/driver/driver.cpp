@@ -1,4 +1,4 @@
-#include "runtime/vgpu/opencl/driver.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 
 #include <CL/cl_ext.h>
 #include <fmt/core.h>
@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "runtime/session/turn.hpp"
-#include "runtime/vgpu/opencl/unusable_drivers.hpp"
+#include "runtime/vgpu/opencl/driver/unusable_drivers.hpp"
 
 namespace fairgv::vgpu::opencl {
 namespace {
@@ -110,44 +110,6 @@ Result<std::vector<cl_device_id>> Driver::ids(std::span<const wire::DeviceIndex>
     ids.push_back(devices_[device].id);
   }
   return ids;
-}
-
-wire::DeviceIndex Driver::free_index() {
-  const auto free = std::find_if(devices_.begin(), devices_.end(),
-                                 [](const Device& device) { return device.id == nullptr; });
-  const auto index = static_cast<wire::DeviceIndex>(free - devices_.begin());
-  if (free == devices_.end()) devices_.emplace_back();
-  return index;
-}
-
-std::optional<std::vector<wire::DeviceIndex>> Driver::add_sub_devices(wire::DeviceIndex parent,
-                                                                      std::span<const cl_device_id> ids) {
-  std::vector<std::shared_ptr<const void>> owners;
-  for (const cl_device_id id : ids) {
-    owners.emplace_back(id, [id, whole = devices_[parent].owner](const void*) { clReleaseDevice(id); });
-  }
-  const auto live = static_cast<std::size_t>(std::count_if(
-      devices_.begin(), devices_.end(), [](const Device& device) { return device.id != nullptr; }));
-  if (live - root_count_ + ids.size() > kMostSubDevices) return std::nullopt;
-  if (devices_[parent].depth >= kDeepest) return std::nullopt;
-
-  std::vector<wire::DeviceIndex> indices;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const wire::DeviceIndex index = free_index();
-    const Device& whole = devices_[parent];
-    devices_[index] = {ids[i],        whole.platform,  whole.type,          whole.root,
-                       whole.charged, whole.depth + 1, std::move(owners[i])};
-    indices.push_back(index);
-  }
-  return indices;
-}
-
-Result<void> Driver::release_sub_device(wire::DeviceIndex device) {
-  if (device < root_count_ || device >= devices_.size() || devices_[device].id == nullptr) {
-    return Error{fmt::format("{} is no sub-device", device)};
-  }
-  devices_[device] = {};
-  return {};
 }
 
 }  // namespace fairgv::vgpu::opencl

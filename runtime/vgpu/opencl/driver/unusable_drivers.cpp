@@ -1,4 +1,4 @@
-#include "runtime/vgpu/opencl/unusable_drivers.hpp"
+#include "runtime/vgpu/opencl/driver/unusable_drivers.hpp"
 
 #include <dlfcn.h>
 

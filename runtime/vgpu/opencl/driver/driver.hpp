@@ -19,6 +19,7 @@
 
 #include "runtime/base/result.hpp"
 #include "runtime/wire/calls/call.hpp"
+#include "runtime/wire/codec.hpp"
 #include "runtime/wire/ids.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -46,6 +47,22 @@ struct Device {
   std::shared_ptr<const void> owner;
 };
 
+/// A device that the program has split, as another worker is told of it.
+struct Partition {
+  /// In the place of a part that the program has let go of.
+  static constexpr wire::DeviceIndex kGone = ~wire::DeviceIndex{0};
+
+  std::uint64_t number = 0;              // among all of the session, in their order, from 1
+  std::uint64_t of = 0;                  // the partition whose part was split; 0: a device of the topology
+  wire::DeviceIndex device = 0;          // that device, or the part's place in its partition
+  std::vector<std::int64_t> properties;  // cl_device_partition_property, with the final 0
+  std::vector<wire::DeviceIndex> parts;  // in the driver's order
+  FAIRGV_FIELDS(number, of, device, properties, parts)
+};
+
+/// Whether a driver finds the end of the list that it is given (OpenCL 3.0, 4.3): of one scheme, complete.
+bool is_partition(std::span<const std::int64_t> properties);
+
 /// Lists platforms and devices once; from then on only sub-devices come and go. The loop thread's.
 class Driver {
  public:
@@ -70,12 +87,23 @@ class Driver {
   /// The driver's ids of `devices`, or an Error if one does not exist.
   Result<std::vector<cl_device_id>> ids(std::span<const wire::DeviceIndex> devices) const;
 
-  /// Gives sub-devices of `parent`, whose references it takes, indices. Nothing if there are too many, or it
-  /// was split too often.
-  std::optional<std::vector<wire::DeviceIndex>> add_sub_devices(wire::DeviceIndex parent,
-                                                                std::span<const cl_device_id> ids);
+  struct SubDevices {
+    cl_int error = CL_SUCCESS;
+    std::vector<wire::DeviceIndex> indices;
+  };
+  /// Splits a device (is_partition()). CL_OUT_OF_RESOURCES also if there are too many sub-devices, or it was
+  /// split too often.
+  SubDevices split(wire::DeviceIndex device, std::span<const std::int64_t> properties);
   /// Lets go of a sub-device. An Error if there is none of that index.
   Result<void> release_sub_device(wire::DeviceIndex device);
+
+  /// All that make_again() needs in another worker.
+  std::vector<Partition> partitions();
+  /// Whether something still uses a sub-device that the program has let go of.
+  bool has_strays() const;
+  /// Has these partitions and no others: makes those that it has not, and lets go of the parts that are gone.
+  /// An Error if a device cannot be split as in the other worker.
+  Result<void> make_again(std::span<const Partition> partitions);
 
   /// A device of the topology is this one from now on, but for the account of its memory: before anything is
   /// made on it.
@@ -91,11 +119,30 @@ class Driver {
   /// split again and again.
   static constexpr std::uint32_t kDeepest = 16;
 
+  /// A part of a partition. It may be used, or be split itself, when the program has let go of it.
+  struct Part {
+    Device device;  // without its owner
+    std::weak_ptr<const void> owner;
+  };
+  struct Split {
+    Partition what;
+    std::vector<Part> parts;
+  };
+  using Owners = std::vector<std::shared_ptr<const void>>;
+
+  Result<Device> whole_of(const Partition& partition) const;
+  std::optional<std::vector<Device>> parts_of(const Device& whole, std::span<const cl_device_id> ids) const;
+  Result<void> make_again(const Partition& partition, Owners& held);
+  void add(Partition what, const std::vector<Device>& parts);
+  void let_go(Split& split, std::size_t part);
+  void forget_unused();
   wire::DeviceIndex free_index();
 
   std::vector<Platform> platforms_;
   std::vector<Device> devices_;
   std::size_t root_count_ = 0;
+  std::vector<Split> splits_;  // those of which a part is used, in their order
+  std::uint64_t latest_split_ = 0;
 };
 
 /// Asks one of the clGet*Info functions for the size of an answer, then for the answer.
