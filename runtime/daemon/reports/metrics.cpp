@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <sstream>
 #include <vector>
+
+#include "runtime/daemon/reports/report.hpp"
 
 namespace fairgv::daemon {
 namespace {
@@ -166,6 +169,28 @@ void add_devices(Families& families, const Sources& from) {
   families.begin("fairgv_device_memory_used_bytes", "Memory of the device that all tenants hold",
                  MetricType::Gauge);
   each([&](std::uint32_t device) { return ledger.charged(device); });
+}
+
+/// Of devices whose memory is lent beyond their size.
+void add_lending(Families& families, const Sources& from, const Books& books) {
+  const MemoryBook& memory = from.tenancies.memory();
+  families.begin("fairgv_device_memory_there_bytes",
+                 "Memory that is on the device, which shares out more ([device] oversubscribe)",
+                 MetricType::Gauge);
+  for (std::uint32_t device = 0; device < from.devices.size(); ++device) {
+    if (memory.there(device) != 0) families.add({{"device", std::to_string(device)}}, memory.there(device));
+  }
+  families.begin("fairgv_lent_memory_bytes",
+                 "Memory of the tenant's programs that is on a device that lends it", MetricType::Gauge);
+  for (const TenantEntry& entry : books.tenants) {
+    std::map<std::uint32_t, std::uint64_t> there;
+    for (const auto& [id, session] : from.sessions.all()) {
+      if (session->tenant != entry.tenant.id) continue;
+      for (const auto& lent : lent_to(*session)) there[lent.device] += lent.there;
+    }
+    for (const auto& [device, bytes] : there)
+      families.add({{"tenant", entry.tenant.name}, {"device", std::to_string(device)}}, bytes);
+  }
 }
 
 /// Of devices that are oversold, and of the tenants that have bought of them.
@@ -357,6 +382,7 @@ std::string metrics_text(const Sources& from, const DaemonLife& life, const Book
   add_time(families, books);
   add_work(families, books);
   add_memory(families, books);
+  add_lending(families, from, books);
   if (usage) add_usage(families, *usage);
   return families.text();
 }

@@ -110,20 +110,6 @@ std::optional<Report::Session::Image> image_of(const Session& session) {
                                 needs_its_device(session)};
 }
 
-std::vector<Report::Session::Lent> lent_to(Session& session) {
-  std::vector<Report::Session::Lent> list;
-  session::Residencies* const pages = session.turns.residencies();
-  for (std::size_t i = 0; pages != nullptr && i < session.devices.size(); ++i) {
-    // Relaxed: for people.
-    const session::DeviceResidency& page = pages->devices[i];
-    if (page.is_lent.load(std::memory_order_relaxed) == 0) continue;
-    list.push_back({session.devices.host(i), page.resident.load(std::memory_order_relaxed),
-                    page.brought_in.load(std::memory_order_relaxed),
-                    page.taken_out.load(std::memory_order_relaxed)});
-  }
-  return list;
-}
-
 std::vector<Report::Session> session_reports(const Sources& from, TenantId tenant) {
   std::vector<Report::Session> list;
   for (const auto& [id, session] : from.sessions.all()) {
@@ -248,6 +234,20 @@ bool is_worth_showing(const Report::Tenant& tenant) {
 }
 
 }  // namespace
+
+std::vector<control::Report::Session::Lent> lent_to(Session& session) {
+  std::vector<control::Report::Session::Lent> list;
+  session::Residencies* const pages = session.turns.residencies();
+  for (std::size_t i = 0; pages != nullptr && i < session.devices.size(); ++i) {
+    // Relaxed: for people.
+    const session::DeviceResidency& page = pages->devices[i];
+    if (page.is_lent.load(std::memory_order_relaxed) == 0) continue;
+    list.push_back({session.devices.host(i), page.resident.load(std::memory_order_relaxed),
+                    page.brought_in.load(std::memory_order_relaxed),
+                    page.taken_out.load(std::memory_order_relaxed)});
+  }
+  return list;
+}
 
 Report make_report(const Sources& from, Report::Daemon daemon) {
   using Seconds = std::chrono::duration<double>;

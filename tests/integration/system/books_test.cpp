@@ -179,7 +179,7 @@ TEST_F(SystemBooks, MetricsOfRealTenantsAreToldInPrometheusFormat) {
 }
 
 TEST_F(SystemBooks, TheDashboardNamesOnlyMetricsThatAreTold) {
-  start_daemon_with("policy = \"cap\"\noversell = true\n");
+  start_daemon_with("policy = \"cap\"\noversell = true\nmemory = \"1GiB\"\noversubscribe = 2\n");
   auto bob = start_long_program("bob");
   ASSERT_TRUE(progresses(bob));
   ASSERT_EQ(fairgv({"set", "bob", "--max", "50%"}).status, 0);
@@ -191,6 +191,9 @@ TEST_F(SystemBooks, TheDashboardNamesOnlyMetricsThatAreTold) {
   ASSERT_EQ(program->status, 0);
   const Exposition told(curl("/metrics").lines);
   EXPECT_EQ(told.of("fairgv_bought_share{tenant=\"bob\",device=\"0\"}"), 0.5);
+  EXPECT_EQ(told.of("fairgv_device_memory_bytes{device=\"0\"}"), 2.0 * (1U << 30U));
+  EXPECT_EQ(told.of("fairgv_device_memory_there_bytes{device=\"0\"}"), 1U << 30U);
+  EXPECT_GT(told.of("fairgv_lent_memory_bytes{tenant=\"bob\",device=\"0\"}"), 0);
   std::ifstream file(std::string(FAIRGV_SOURCE_DIR) + "/tools/grafana/fairgv.json");
   const auto dashboard = nlohmann::json::parse(file, nullptr, false);
   ASSERT_TRUE(dashboard.is_object());
