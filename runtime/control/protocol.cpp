@@ -291,7 +291,7 @@ Result<void> send_answer(const Socket& socket, const std::string& answer) {
 
 Result<std::string> receive_answer(const Socket& socket) {
   FAIRGV_TRY(packet, socket.receive());
-  if (packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
+  if (packet->kind != Packet::Kind::message) return Error{kHungUp};
   if (packet->fds.empty()) return std::move(packet->text);
   JsonFields fields(packet->text, "daemon's answer");
   const std::uint64_t bytes = fields.integer("bytes", 0, kLongestAnswer);

@@ -315,6 +315,10 @@ Result<void> parse_outcome(std::string_view text);
 /// The warnings of an answer that says ok.
 std::vector<std::string> warnings_of(std::string_view text);
 
+/// The error if it has hung up.
+inline constexpr const char* kHungUp =
+    "the daemon hung up without an answer: it has ended, or is being restarted; try again";
+
 /// Sends an answer of any length.
 Result<void> send_answer(const Socket& socket, const std::string& answer);
 /// The answer's text, from a blocking socket.

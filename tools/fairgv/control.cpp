@@ -7,7 +7,6 @@
 #include "runtime/session/trust/trusted_daemon.hpp"
 
 namespace fairgv::tools {
-
 Result<Control> Control::connect(const std::string& socket_path, int* code) {
   FAIRGV_TRY(socket, session::connect_to_daemon(
                          socket_path.empty() ? session::default_socket_path() : socket_path, code));
@@ -19,7 +18,7 @@ Result<Control> Control::connect(const std::string& socket_path, int* code) {
   FAIRGV_TRY(packet, socket->receive());
   if (packet->kind != Packet::Kind::message) {
     if (code != nullptr) *code = ECONNRESET;
-    return Error{"the daemon hung up without an answer"};
+    return Error{control::kHungUp};
   }
   FAIRGV_TRY(answer, session::parse_hello_answer(packet->text));
   if (const auto* refused = std::get_if<session::Refused>(&answer.value())) return Error{refused->reason};
@@ -30,13 +29,13 @@ Result<std::string> Control::ask(const control::ControlRequest& request) {
   const auto sent = socket_.send(to_text(request));
   // A daemon that has hung up has said why, and that is still there to be read.
   auto answer = control::receive_answer(socket_);
-  return sent || answer ? answer : Result<std::string>(sent.error());
+  return sent || answer ? answer : Result<std::string>(Error{control::kHungUp});
 }
 
 Result<Packet> Control::ask_for_files(const control::ControlRequest& request) {
-  FAIRGV_CHECK(socket_.send(to_text(request)));
-  auto packet = socket_.receive();
-  if (packet && packet->kind != Packet::Kind::message) return Error{"the daemon hung up without an answer"};
+  const auto sent = socket_.send(to_text(request));
+  auto packet = socket_.receive();  // as in ask()
+  if (packet ? packet->kind != Packet::Kind::message : !sent) return Error{control::kHungUp};
   return packet;
 }
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "runtime/base/socket.hpp"
+#include "runtime/session/protocol.hpp"
 #include "tests/harness/temporary_folder.hpp"
 #include "tests/integration/system/fixture.hpp"
 
@@ -189,6 +190,34 @@ TEST(EndingDaemon, IsReplacedByRunThatItHangsUpOn) {
   const auto stopped = harness::run({{harness::beside("fairgv"), "stop", "--socket", socket}, {}});
   ASSERT_TRUE(stopped);
   EXPECT_EQ(stopped->status, 0) << "no daemon was started";
+}
+
+TEST(EndingDaemon, IsNamedByACommandWhoseConnectionItEnds) {
+  const harness::TemporaryFolder folder;
+  const std::string socket = folder / "fairgvd.sock";
+  auto bound = Listener::bind(socket, 0600);
+  ASSERT_TRUE(bound) << bound.error().message;
+  const Listener listener(std::move(bound).value());
+  for (const bool hears_request : {false, true}) {
+    std::thread ending([&listener, hears_request] {
+      pollfd caller{listener.fd(), POLLIN, 0};
+      ASSERT_EQ(::poll(&caller, 1, 20'000), 1);
+      const auto accepted = listener.accept();
+      ASSERT_TRUE(accepted && accepted->receive());
+      ASSERT_TRUE(accepted->send(to_text(session::Welcome{})));
+      EXPECT_TRUE(!hears_request || accepted->receive());
+    });
+    const auto finished =
+        harness::run({{harness::beside("fairgv"), "resume", "alice", "--socket", socket}, {}});
+    ending.join();
+    ASSERT_TRUE(finished);
+    EXPECT_EQ(finished->status, 1);
+    EXPECT_NE(joined(finished.value())
+                  .find("the daemon hung up without an answer: it has ended, or is being restarted; "
+                        "try again"),
+              std::string::npos)
+        << joined(finished.value());
+  }
 }
 
 }  // namespace
