@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/vgpu/cuda/failure/device_trial.hpp"
 #include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/opencl/back_end.hpp"
 
@@ -35,6 +36,17 @@ class CudaBackEnd final : public BackEnd {
   }
   // A driver of CUDA must not be called from its callbacks.
   bool callbacks_may_issue() const override { return false; }
+  std::optional<std::string> device_failure(std::int32_t status) const override {
+    const auto code = static_cast<CUresult>(wire::cuda::code_of(status));
+    if (!is_device_failure(code)) return std::nullopt;
+    return describe(driver_.functions(), code);
+  }
+  session::TrialEnded try_device(wire::DeviceIndex device) override {
+    for (const Device& each : driver_.devices()) {
+      if (each.facts.device == device) return cuda::try_device(driver_.functions(), each);
+    }
+    return {session::TrialEnded::Verdict::unknown, "its CUDA driver does not show it"};
+  }
   std::unique_ptr<CallHandler> serve(const ring::Segment& segment, Executor& executor,
                                      ServeSettings settings) override {
     // Programs keep addresses: nothing of theirs can leave the device meanwhile.

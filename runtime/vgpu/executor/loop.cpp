@@ -100,6 +100,7 @@ void Executor::Loop::hand_over() {
 
 void Executor::Loop::refuse(DeviceCommand& command) {
   Lock lock(executor_);
+  executor_.look_at_device(command, command.issue_error);
   const TimePoint now = executor_.settings_.now();
   NodePtr uncovered;
   if (!executor_.issuer_of(command).refused_part(command, now)) {
@@ -122,6 +123,12 @@ void Executor::Loop::free_retired() {
     if (!executor_.busy() && executor_.graph_.pending() == 0) executor_.release_noted_.store(false, kHint);
   }
   dying_.clear();
+}
+
+void Executor::Loop::use_device(wire::DeviceIndex device) {
+  const Lock lock(executor_);
+  if (device < executor_.issuers_.size()) executor_.issuers_[device]->set_failed(false);
+  executor_.attention_.store(true, kHint);
 }
 
 bool Executor::Loop::saturated() {

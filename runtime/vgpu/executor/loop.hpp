@@ -66,6 +66,9 @@ class Executor::Loop {
   /// When pump() must be called again at the latest. `awake`: it is so soon that the caller must not sleep.
   DeviceIssuer::Deadline deadline() const { return deadline_; }
 
+  /// After IssueSettings::failed: commands are handed to the device again.
+  void use_device(wire::DeviceIndex device);
+
   // ---- another worker takes the session over, or this one does (standing.hpp)
 
   /// From now on, or no longer, nothing is handed to the drivers but what has been begun there.

@@ -39,7 +39,7 @@ Next DeviceIssuer::next() {
   slicer_.forget_to_prepare();  // it may be among those that go now
   compile_next_ = false;
   if (compiling_) return std::nullopt;
-  if (rests_ && compiled_ == nullptr) return std::nullopt;
+  if ((rests_ || has_failed_) && compiled_ == nullptr) return std::nullopt;
   // A command may have been doomed by an error since it became ready; the graph ends it.
   while (!ready_.empty() && !ready_.front()->ready()) {
     shared_.dropped.push_back(std::move(ready_.front()));

@@ -101,6 +101,8 @@ class DeviceIssuer {
     turn_.take_over();
     if (residency_ != nullptr) residency_->take_over();
   }
+  /// The same while its device is said to have failed.
+  void set_failed(bool failed) { has_failed_ = failed; }
   /// Nothing is in the driver's hands, and no turn is under way.
   bool at_rest() const {
     return turn_.in_flight() == 0 && !compiling_ && compiled_ == nullptr && !turn_.is_busy();
@@ -169,6 +171,7 @@ class DeviceIssuer {
   std::deque<std::shared_ptr<DeviceCommand>> ready_;  // in the order in which they became so
   bool knock_again_ = false;
   bool rests_ = false;
+  bool has_failed_ = false;
   bool compile_next_ = false;                 // the first that is ready has to be compiled, alone,
   bool compile_in_parts_ = false;             // as what runs its parts
   std::shared_ptr<DeviceCommand> compiling_;  // handed to the driver to be compiled
