@@ -267,7 +267,8 @@ void Executor::end(const Reports::Report& report) {
 
 /// Before the command ends for the program, whose next one is not to go the same way.
 void Executor::look_at_device(DeviceCommand& command, std::int32_t error) {
-  if (settings_.failed && settings_.failed(command, error)) issuer_of(command).set_failed(true);
+  if (settings_.failed && settings_.failed(command, error))
+    issuer_of(command).rest(DeviceIssuer::Rest::device_fails);
 }
 
 bool Executor::take_up() {

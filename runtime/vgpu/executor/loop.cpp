@@ -127,7 +127,8 @@ void Executor::Loop::free_retired() {
 
 void Executor::Loop::use_device(wire::DeviceIndex device) {
   const Lock lock(executor_);
-  if (device < executor_.issuers_.size()) executor_.issuers_[device]->set_failed(false);
+  if (device < executor_.issuers_.size())
+    executor_.issuers_[device]->rest(DeviceIssuer::Rest::device_is_used);
   executor_.attention_.store(true, kHint);
 }
 

@@ -73,6 +73,17 @@ Next DeviceIssuer::offer(DeviceCommand& first, bool in_parts) {
   return offer;
 }
 
+void DeviceIssuer::rest(Rest rest) {
+  if (rest == Rest::device_fails || rest == Rest::device_is_used) {
+    has_failed_ = rest == Rest::device_fails;
+    return;
+  }
+  rests_ = rest == Rest::begins;
+  if (rest != Rest::is_taken_over) return;
+  turn_.take_over();
+  if (residency_ != nullptr) residency_->take_over();
+}
+
 // ---- memory that is lent
 
 void DeviceIssuer::look_at_memory(Offer& offer, DeviceCommand& first) {

@@ -92,17 +92,16 @@ class DeviceIssuer {
   void compile_refused(const std::shared_ptr<DeviceCommand>& command);
   void compiled(DeviceCommand& command);
 
-  /// While it rests, only what is in the driver's hands goes on: a part of a launch, a command that was
-  /// compiled there.
-  enum class Rest { begins, ends, is_taken_over };  // the last: another worker's, before any command
-  void rest(Rest rest) {
-    rests_ = rest == Rest::begins;
-    if (rest != Rest::is_taken_over) return;
-    turn_.take_over();
-    if (residency_ != nullptr) residency_->take_over();
-  }
-  /// The same while its device is said to have failed.
-  void set_failed(bool failed) { has_failed_ = failed; }
+  /// While it rests, or its device is said to have failed, only what is in the driver's hands goes on: a part
+  /// of a launch, a command that was compiled there.
+  enum class Rest {
+    begins,
+    ends,
+    is_taken_over,  // another worker's rest, before any command
+    device_fails,
+    device_is_used  // again
+  };
+  void rest(Rest rest);
   /// Nothing is in the driver's hands, and no turn is under way.
   bool at_rest() const {
     return turn_.in_flight() == 0 && !compiling_ && compiled_ == nullptr && !turn_.is_busy();

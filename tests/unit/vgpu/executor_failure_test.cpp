@@ -75,8 +75,9 @@ TEST_F(FailingDeviceTest, AnotherSessionGetsTheTurnMeanwhile) {
 
 TEST_F(FailingDeviceTest, ASessionThatLeavesTakesAlongWhatWaits) {
   enqueue(1, event(0), {}, kGone);
-  enqueue(2, event(1));
   grant_now();
+  enqueue(2, event(1));
+  loop.pump();
   loop.rest(true);
   EXPECT_TRUE(loop.at_rest());
   EXPECT_EQ(loop.standing().nodes.size(), 1U);

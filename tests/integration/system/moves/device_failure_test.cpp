@@ -70,29 +70,33 @@ struct FailingDevice : Moving {
   harness::TemporaryFolder folder;
 };
 
-TEST_F(FailingDevice, AllTenantsGoOnElsewhereAndLoseOneCommandEach) {
-  for (const char* const how : {"launches", "ends"}) {
-    heal();
-    start_failing("");
-    auto alice = start_survivor("alice");
-    auto bob = start_survivor("bob");
-    ASSERT_TRUE(progresses(alice) && progresses(bob));
-    fail(how);
-    ASSERT_TRUE(eventually([&] { return has_left("alice") && has_left("bob"); })) << ps() << log_text();
-    ASSERT_TRUE(progresses(alice) && progresses(bob));
-    EXPECT_NE(failure_of_first().dump().find("CL_DEVICE_NOT_AVAILABLE (a launch)"), std::string::npos);
-    EXPECT_TRUE(ps()["devices"][0]["drained"].get<bool>());
-    EXPECT_TRUE(ps()["devices"][1]["failed"].is_null());
-    EXPECT_NE(joined(fairgv({"ps"})).find("failed: CL_DEVICE_NOT_AVAILABLE"), std::string::npos);
-    EXPECT_TRUE(is_logged("device 0 has failed: the driver of session ")) << log_text();
-    EXPECT_TRUE(eventually([&] { return ps()["devices"][0]["memory_used"] == 0; }));
-    // At most: the other's failure may have moved one between two of its commands.
-    const unsigned of_alice = lost_by(std::move(alice)), of_bob = lost_by(std::move(bob));
-    EXPECT_LE(of_alice, 1U) << how;
-    EXPECT_LE(of_bob, 1U) << how;
-    EXPECT_GE(of_alice + of_bob, 1U) << how;
+/// By the way in which launches fail.
+struct FailingLaunches : FailingDevice, ::testing::WithParamInterface<const char*> {};
+
+TEST_P(FailingLaunches, LoseAllTenantsOneCommandEach) {
+  auto alice = start_survivor("alice");
+  auto bob = start_survivor("bob");
+  ASSERT_TRUE(progresses(alice) && progresses(bob));
+  fail(GetParam());
+  if (!eventually([&] { return has_left("alice") && has_left("bob"); })) {
+    FAIL() << ps() << log_text() << joined(harness::finish(std::move(alice)));
   }
+  ASSERT_TRUE(progresses(alice) && progresses(bob));
+  EXPECT_EQ(failure_of_first(), "CL_DEVICE_NOT_AVAILABLE (a launch)");
+  EXPECT_TRUE(ps()["devices"][0]["drained"].get<bool>());
+  EXPECT_TRUE(ps()["devices"][1]["failed"].is_null());
+  EXPECT_NE(joined(fairgv({"ps"})).find("failed:"), std::string::npos);
+  EXPECT_TRUE(is_logged("device 0 has failed: the driver of session ")) << log_text();
+  EXPECT_TRUE(eventually([&] { return ps()["devices"][0]["memory_used"] == 0; }));
+  // At most: the other's failure may have moved one between two of its commands.
+  const unsigned of_alice = lost_by(std::move(alice)), of_bob = lost_by(std::move(bob));
+  EXPECT_LE(of_alice, 1U);
+  EXPECT_LE(of_bob, 1U);
+  EXPECT_GE(of_alice + of_bob, 1U);
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, FailingLaunches, ::testing::Values("launches", "ends"),
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST_F(FailingDevice, ContentsThatTheDriverCanStillReadAreTakenAlong) {
   auto alice = start_survivor("alice", {"FAIRGV_DIRECT_MEMORY=off"});
