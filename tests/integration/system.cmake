@@ -159,10 +159,11 @@ add_dependencies(system_move_test failing_driver fairgv fairgvd fairgv-vgpu fair
   opencl_wanderer)
 fairgv_discover_tests(system_move_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 if(FAIRGV_CUDA_INCLUDE)
-  add_executable(system_cuda_move_test system/cuda_move_test.cpp)
+  add_executable(system_cuda_move_test system/cuda_move_test.cpp system/moves/cuda_device_failure_test.cpp)
+  target_compile_definitions(system_cuda_move_test PRIVATE FAIRGV_FAILING_DRIVER="$<TARGET_FILE:failing_driver>")
   target_link_libraries(system_cuda_move_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main
                                                       nlohmann_json::nlohmann_json)
-  add_dependencies(system_cuda_move_test fairgv fairgvd fairgv-vgpu fairgv-softcuda)
+  add_dependencies(system_cuda_move_test failing_driver fairgv fairgvd fairgv-vgpu fairgv-softcuda)
   # The software driver as a driver that chooses addresses by itself.
   set(unplaced_driver "${CMAKE_CURRENT_BINARY_DIR}/unplaced/libcuda.so.1")
   add_custom_command(OUTPUT "${unplaced_driver}" DEPENDS fairgv-softcuda VERBATIM

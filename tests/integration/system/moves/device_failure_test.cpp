@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/integration/system/moves/failing_driver.hpp"
 #include "tests/integration/system/moves/moving.hpp"
 
 namespace fairgv::integration {
@@ -17,26 +18,9 @@ struct FailingDevice : Moving {
   void SetUp() override { start_failing(""); }
 
   /// `rules`: as in Moving::start().
-  void start_failing(const std::string& rules) {
-    std::filesystem::create_directories(folder / "driver");
-    std::filesystem::copy_file(FAIRGV_FAILING_DRIVER, library(),
-                               std::filesystem::copy_options::overwrite_existing);
-    std::ifstream file("/etc/OpenCL/vendors/pocl.icd");
-    std::string pocl;
-    std::getline(file, pocl);
-    folder.write("driver/pocl", pocl + "\n");
-    std::filesystem::create_directories(folder / "vendors");
-    folder.write("vendors/failing.icd", library().string() + "\n");
-    start(rules + "[opencl]\nvendors = \"" + (folder / "vendors").string() + "\"\n");
-  }
-  std::filesystem::path library() const { return folder / "driver/libfailing_driver.so"; }
-
-  /// From now on the first device fails in this way.
-  void fail(const std::string& how) {
-    folder.write("driver/failing.new", how + "\n");
-    std::filesystem::rename(folder / "driver/failing.new", folder / "driver/failing");
-  }
-  void heal() { std::filesystem::remove(folder / "driver/failing"); }
+  void start_failing(const std::string& rules) { start(rules + driver.rules()); }
+  void fail(const std::string& how) { driver.fail(how); }
+  void heal() { driver.heal(); }
 
   harness::Child start_survivor(const std::string& name, const std::vector<std::string>& environment = {}) {
     std::vector<std::string> program{"/usr/bin/env"};
@@ -67,7 +51,7 @@ struct FailingDevice : Moving {
   }
   bool is_logged(const std::string& words) { return log_text().find(words) != std::string::npos; }
 
-  harness::TemporaryFolder folder;
+  FailingDriver driver;
 };
 
 /// By the way in which launches fail.
@@ -168,7 +152,7 @@ TEST_F(FailingDevice, ADeviceThatWorksInATrialStaysInService) {
   std::stringstream text;
   text << before.rdbuf();
   std::string changed = text.str();
-  const std::string named = (folder / "vendors").string();
+  const std::string named = driver.vendors();
   changed.replace(changed.find(named), named.size(), "/etc/OpenCL/vendors");
   std::ofstream(config) << changed;
   EXPECT_EQ(fairgv({"reload"}).status, 0);
