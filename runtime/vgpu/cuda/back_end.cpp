@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/vgpu/backend/device_trial.hpp"
 #include "runtime/vgpu/cuda/failure/device_trial.hpp"
 #include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/opencl/back_end.hpp"
+#include "runtime/vgpu/opencl/failure/device_trial.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {
@@ -45,7 +47,9 @@ class CudaBackEnd final : public BackEnd {
     for (const Device& each : driver_.devices()) {
       if (each.facts.device == device) return cuda::try_device(driver_.functions(), each);
     }
-    return {session::TrialEnded::Verdict::unknown, "its CUDA driver does not show it"};
+    // It is OpenCL's alone; or the software driver leaves out what it has tried itself.
+    return opencl_ ? opencl::try_device(*opencl_, device)
+                   : trial_unknown("devices", "its CUDA driver does not show it");
   }
   std::unique_ptr<CallHandler> serve(const ring::Segment& segment, Executor& executor,
                                      ServeSettings settings) override {

@@ -27,7 +27,7 @@ constexpr bool is_device_failure(CUresult code) {
   }
 }
 
-/// Makes a context, and sets and reads memory.
+/// Makes a context, and has a kernel change memory that is set before and read afterwards.
 session::TrialEnded try_device(const Functions& driver, const Device& device);
 
 }  // namespace fairgv::vgpu::cuda
