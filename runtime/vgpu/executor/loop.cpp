@@ -27,7 +27,7 @@ void Executor::Loop::pump(DeviceIssuer& issuer) {
   executor_.notices_.flush();
   for (;;) {
     prepare_slicing(issuer, lock);
-    if (issuer.compiles_next()) compile_first(issuer, lock);
+    compile_first(issuer, lock);
     const TimePoint now = executor_.settings_.now();
     const Next next = issuer.next();
     const std::uint64_t allowed = issuer.may_issue(next, now).count;
@@ -56,6 +56,7 @@ void Executor::Loop::prepare_slicing(DeviceIssuer& issuer, Lock& lock) {
 
 void Executor::Loop::compile_first(DeviceIssuer& issuer, Lock& lock) {
   const std::shared_ptr<DeviceCommand> command = issuer.begin_compiling();
+  if (command == nullptr) return;
   executor_.compilations_.begin(executor_.settings_.now());
   if (executor_.settings_.compiler) executor_.settings_.compiler(true);
   lock.unlock();

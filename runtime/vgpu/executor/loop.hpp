@@ -114,6 +114,7 @@ class Executor::Loop {
 
   /// For a node of the call that is handled. With the lock held.
   PendingCall keep_call() { return calls_.keep(request_.number, request_.opcode, request_.call); }
+  Result<void> restore_histories(const RestoredEvents& restored);
   Result<void> add_again(const NodePtr& node, bool named_waits);
   void pump(DeviceIssuer& issuer);
   void prepare_slicing(DeviceIssuer& issuer, Lock& lock);

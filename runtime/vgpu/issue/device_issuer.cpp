@@ -119,7 +119,7 @@ TurnWait DeviceIssuer::why_nothing_is_next() const {
 }
 
 std::shared_ptr<DeviceCommand> DeviceIssuer::begin_compiling() {
-  compile_next_ = false;
+  if (!std::exchange(compile_next_, false)) return nullptr;
   const std::shared_ptr<DeviceCommand> command = ready_.front();
   command->cut = compile_in_parts_;
   if (command->cut) {

@@ -84,10 +84,9 @@ class DeviceIssuer {
   bool prepares() const { return slicer_.has_to_prepare() || compile_next_; }
   /// The launch that is to be prepared, if any; asking takes it.
   SliceableLaunch* take_to_prepare() { return slicer_.take_to_prepare(); }
-  /// Whether the first command is to be compiled.
-  bool compiles_next() const { return compile_next_; }
-  /// Only then. The command: hand it to the driver by DeviceCommand::compile() now, then call compiled() or
-  /// compile_refused(). Nothing is in flight on the device, so all that it depends on has ended.
+  /// The first command, if it is to be compiled: hand it to the driver by DeviceCommand::compile() now, then
+  /// call compiled() or compile_refused(). Nothing is in flight on the device, so all that it depends on has
+  /// ended. Null: there is nothing to compile.
   std::shared_ptr<DeviceCommand> begin_compiling();
   void compile_refused(const std::shared_ptr<DeviceCommand>& command);
   void compiled(DeviceCommand& command);
@@ -126,6 +125,9 @@ class DeviceIssuer {
   void note_end(DeviceCommand& command, const CommandTimes* times, TimePoint now);
   /// All commands of note_end() that ended at once are known: so many commands, launches among them.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
+
+  /// The time that commands take here: another worker goes on with it, or this one has begun with it.
+  sched::CommandHistory& history() { return turn_.meter().history(); }
 
   // ---- for the loop
 
