@@ -1,6 +1,7 @@
 #include "sched/command_history.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fairgv::sched {
 namespace {
@@ -59,6 +60,24 @@ void CommandHistory::ran(std::span<const Count> run, Duration used) {
     entry.mean = scaled(*each, (1 + factor) / 2);
     if (far_off) entry.samples = 0;
   }
+}
+
+std::vector<CommandHistory::Known> CommandHistory::known() const {
+  std::vector<std::pair<std::uint64_t, Known>> by_use;
+  by_use.reserve(entries_.size());
+  for (const auto& [kind, entry] : entries_)
+    by_use.push_back({entry.used_at, {kind, entry.mean, entry.samples}});
+  std::sort(by_use.begin(), by_use.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Known> list;
+  list.reserve(by_use.size());
+  for (const auto& [used_at, known] : by_use) list.push_back(known);
+  return list;
+}
+
+void CommandHistory::take_over(const Known& known) {
+  Entry& entry = touch(known.kind);
+  entry.mean = std::max(known.time, Duration::zero());
+  entry.samples = std::min(known.samples, samples_);
 }
 
 CommandHistory::Entry& CommandHistory::touch(CommandKind kind) {

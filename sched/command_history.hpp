@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "sched/types.hpp"
 
@@ -54,6 +55,17 @@ class CommandHistory {
   // towards the time that fits. If the expectation was far off (by a factor of four), the program has
   // changed, and these kinds are sampled again. Unknown kinds are ignored.
   void ran(std::span<const Count> run, Duration used);
+
+  // What is known of a kind, for another history that goes on with it.
+  struct Known {
+    CommandKind kind{};
+    Duration time{0};
+    std::uint32_t samples = 0;
+  };
+  // All kinds; those unused for longest come first.
+  std::vector<Known> known() const;
+  // Begins with what another history knew, in that order.
+  void take_over(const Known& known);
 
   std::size_t size() const { return entries_.size(); }
 

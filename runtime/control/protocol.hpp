@@ -151,6 +151,8 @@ struct Report {
     };
     std::optional<Oversold> oversold{};
     bool drained = false;  // no session begins there (`fairgv drain`)
+    /// Why it has failed: it is drained for that.
+    std::optional<std::string> failed{};
   };
   struct Session {
     std::uint32_t session = 0;

@@ -251,6 +251,7 @@ Result<Report::Device> device_from(json object) {
     if (!oversold.ok()) return oversold.error();
   }
   if (fields.has("drained")) device.drained = fields.boolean("drained");
+  if (fields.has("failed")) device.failed = printable(fields.string("failed", kLongestText), kLongestText);
   if (fields.has("holder")) device.holder = fields.string("holder", session::kLongestTenantName);
   if (!fields.ok()) return fields.error();
   return device;
@@ -288,6 +289,7 @@ std::string to_text(const Report& report) {
                        {"same_as", device.same_as ? json(*device.same_as) : json()},
                        {"oversold", device.oversold ? to_json(*device.oversold) : json()},
                        {"drained", device.drained},
+                       {"failed", device.failed ? json(*device.failed) : json()},
                        {"holder", device.holder ? json(*device.holder) : json()}});
   }
   json tenants = json::array();

@@ -14,6 +14,7 @@
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/handover/handover.hpp"
 #include "runtime/daemon/moves/drains.hpp"
+#include "runtime/daemon/moves/failures.hpp"
 #include "runtime/daemon/moves/moves.hpp"
 #include "runtime/daemon/moves/reliefs.hpp"
 #include "runtime/daemon/moves/wakes.hpp"
@@ -58,14 +59,16 @@ class SessionTable {
 
   const Sessions& sessions() const { return sessions_; }
   const Sessions::Map& all() const { return sessions_.all(); }
-  bool empty() const { return sessions_.empty() && moves_.settled(); }
+  bool empty() const { return sessions_.empty() && moves_.settled() && failures_.settled(); }
   /// A session that is not ending, or null.
   const Session* find(SessionId id) const;
 
   // -- handing over to the next daemon
 
   /// Whether no session is starting, ending or moving: only then can the table be handed over.
-  bool settled() const { return sessions_.all_in(Session::Stage::running) && moves_.settled(); }
+  bool settled() const {
+    return sessions_.all_in(Session::Stage::running) && moves_.settled() && failures_.settled();
+  }
   /// The facts about all sessions that a later daemon needs. Descriptors stay this table's.
   std::vector<HandedSession> handed() const;
   std::uint32_t last_id() const { return last_id_; }
@@ -88,6 +91,7 @@ class SessionTable {
   /// No session moves from now on, or, without a reason, sessions may move again.
   void refuse_moves(const std::string& reason) {
     moves_.refuse(reason);
+    failures_.refuse(!reason.empty());
     if (reason.empty()) drains_.go_on();
   }
   /// The devices that sessions are to leave.
@@ -150,6 +154,7 @@ class SessionTable {
   Departures departures_;
   Moves moves_;
   Drains drains_;
+  Failures failures_;
   Reliefs reliefs_;
   Wakes wakes_;
   std::uint32_t last_id_ = 0;

@@ -85,6 +85,7 @@ Handover gather(const Estate& estate, int listener, int lock) {
                     .kills = {kills.begin(), kills.end()}};
   const auto& drained = estate.devices.table().drained;
   handover.drained.assign(drained.begin(), drained.end());
+  handover.failed = estate.devices.table().failed;
   std::vector<Tenant> tenants = estate.tenancies.registry().all();
   std::sort(tenants.begin(), tenants.end(),
             [](const Tenant& a, const Tenant& b) { return a.id.value < b.id.value; });
@@ -139,6 +140,7 @@ void go_on(const Handover& handover, const Estate& estate) {
     estate.devices.add(handover.devices[device], handover.hardware[device]);
   }
   for (const std::uint32_t device : handover.drained) estate.devices.set_drained(device, true);
+  for (const auto& [device, reason] : handover.failed) estate.devices.set_failed(device, reason);
   const std::vector<TenantId> ids = restore_tenants(handover, estate);
   estate.tenancies.refresh_memory();
   estate.sessions.continue_after(handover.last_session, handover.kills);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/json_fields.hpp"
+#include "runtime/session/device/device_json.hpp"
 #include "runtime/session/identity.hpp"
 #include "runtime/session/long_command_json.hpp"
 #include "runtime/session/turn.hpp"
@@ -163,14 +164,7 @@ std::string to_text(const Hear& question) {
 
 std::string to_text(const WorkerReady& ready) {
   json devices = json::array();
-  for (const DeviceDescription& device : ready.devices) {
-    devices.push_back({{"platform", device.platform},
-                       {"name", device.name},
-                       {"type", device.type},
-                       {"memory", device.memory},
-                       {"id", device.id},
-                       {"speed", device.speed}});
-  }
+  for (const DeviceDescription& device : ready.devices) devices.push_back(to_json(device));
   json message{{"worker", "ready"}, {"devices", std::move(devices)}};
   if (ready.nameable != ~std::uint64_t{0}) message["nameable"] = ready.nameable;
   for (const std::string& reason : ready.unusable) {
@@ -309,23 +303,27 @@ Result<WorkerMessage> parse_worker_message(std::string_view text) {
     if (!fields.ok()) return fields.error();
     return Message(std::move(refusal));
   }
+  if (kind == "device failed") {
+    DeviceFailed failed = device_failed_from(fields);
+    if (!fields.ok()) return fields.error();
+    return Message(std::move(failed));
+  }
+  if (kind == "trial") {
+    TrialEnded ended = trial_ended_from(fields);
+    if (!fields.ok()) return fields.error();
+    return Message(std::move(ended));
+  }
   if (kind == "made ahead") return Message(MadeAhead{});
   if (kind == "made again") return Message(MadeAgain{});
   if (fields.ok() && kind != "ready") {
     fields.fail(
         "is none of 'ready', 'failed', 'long command', 'journal', 'copied ahead', 'image', 'cannot move', "
-        "'made ahead' and 'made again'");
+        "'made ahead', 'made again', 'device failed' and 'trial'");
   }
   WorkerReady ready;
   for (json& element : fields.list("devices", kMaxDevices)) {
     auto device = JsonFields::nested(std::move(element), "worker's device");
-    ready.devices.push_back({printable(device.string("platform", kLongestDeviceName), kLongestDeviceName),
-                             printable(device.string("name", kLongestDeviceName), kLongestDeviceName),
-                             device.integer("type"), device.has("memory") ? device.integer("memory") : 0,
-                             device.has("id")
-                                 ? printable(device.string("id", kLongestDeviceId), kLongestDeviceId)
-                                 : std::string(),
-                             device.has("speed") ? device.integer("speed") : 0});
+    ready.devices.push_back(device_from(device));
     if (!device.ok()) return device.error();
   }
   if (fields.has("unusable")) {

@@ -8,6 +8,7 @@
 //   worker  -> daemon   ready         which devices I see;
 //                       or failed     with the reason; also later, when the session cannot go on
 //   worker  -> daemon   long command  now and then after ready: what held a device beyond its slice
+//   daemon <-> worker   what device/device_failure.hpp says of devices that fail
 //   daemon <-> worker   the orders of move/orders.hpp and their answers
 //
 // A direct session (Hello::direct) has no worker of its own, since the program keeps the driver in its
@@ -31,6 +32,7 @@
 
 #include "runtime/base/memory_size.hpp"
 #include "runtime/base/result.hpp"
+#include "runtime/session/device/device_failure.hpp"
 #include "runtime/session/journal/journal_report.hpp"
 #include "runtime/session/move/orders.hpp"
 #include "runtime/session/wish/slicing_wish.hpp"
@@ -234,7 +236,7 @@ Result<std::variant<DirectEnds, Welcome, Refused>> parse_direct_answer(std::stri
 Result<DriverSays> parse_driver_says(std::string_view text);
 Result<Hear> parse_hear(std::string_view text);
 using WorkerMessage = std::variant<WorkerReady, WorkerFailed, LongCommand, JournalShown, CopiedAhead,
-                                   ImageWritten, CannotMove, MadeAhead, MadeAgain>;
+                                   ImageWritten, CannotMove, MadeAhead, MadeAgain, DeviceFailed, TrialEnded>;
 Result<WorkerMessage> parse_worker_message(std::string_view text);
 
 }  // namespace fairgv::session

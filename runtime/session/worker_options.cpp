@@ -6,6 +6,7 @@
 
 #include "runtime/base/json_fields.hpp"
 #include "runtime/base/memory_file.hpp"
+#include "runtime/session/device/device_json.hpp"
 
 namespace fairgv::session {
 namespace {
@@ -40,6 +41,7 @@ void each_field(Options& options, Visit visit) {
   visit("cuda_libraries", options.cuda_libraries);
   visit("examine_drivers", options.examine_drivers);
   visit("takes_over", options.takes_over);
+  visit("trial", options.trial);
 }
 
 struct Write {
@@ -52,6 +54,9 @@ struct Write {
     } else {
       to[name] = value;
     }
+  }
+  void operator()(const char* name, const std::optional<DeviceDescription>& device) const {
+    if (device) to[name] = to_json(*device);
   }
   void operator()(const char* name, const int& descriptor) const {
     if (descriptor >= 0) to[name] = descriptor;
@@ -69,6 +74,12 @@ struct Read {
   void operator()(const char* name, int& descriptor) const {
     if (!from.has(name)) return;  // there is none
     descriptor = static_cast<int>(from.integer(name, 0, std::numeric_limits<int>::max()));
+  }
+  void operator()(const char* name, std::optional<DeviceDescription>& value) const {
+    if (!from.has(name)) return;  // it serves a session
+    auto device = JsonFields::nested(from.object(name), "device on trial");
+    value = device_from(device);
+    if (!device.ok()) from.fail("has a device on trial that is none");
   }
   void operator()(const char* name, std::vector<std::string>& value) const {
     for (const json& element : from.list(name, kLongestList)) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ struct WorkerOptions {
   std::vector<std::string> cuda_libraries{};  // the first with a device is used
   bool examine_drivers = false;               // tell the daemon which drivers cannot be opened
   bool takes_over = false;                    // it waits for a session that another worker has begun
+  /// It serves no session, but tries whether this device can be used (device/device_failure.hpp).
+  std::optional<DeviceDescription> trial{};
 };
 
 std::string to_text(const WorkerOptions& options);

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -24,6 +25,8 @@
 #include "runtime/session/worker_options.hpp"
 #include "runtime/vgpu/aborts.hpp"
 #include "runtime/vgpu/backend/back_end.hpp"
+#include "runtime/vgpu/backend/device_trial.hpp"
+#include "runtime/vgpu/issue/failing_devices.hpp"
 #include "runtime/vgpu/issue/long_commands.hpp"
 #include "runtime/vgpu/issue/tracer.hpp"
 #include "runtime/vgpu/move/take_over.hpp"
@@ -85,6 +88,15 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
                                         Duration held, TimePoint now) {
     long_commands.held(command.lane()->device(), command.name(), why_whole, held, now);
   };
+  FailingDevices failing(
+      [&daemon](const session::DeviceFailed& failed) { return daemon.offer(to_text(failed)); });
+  const auto has_failed = [&failing, &back_end](wire::DeviceIndex device, std::int32_t error) {
+    const auto name = back_end.value()->device_failure(error);
+    return name && failing.fails(device, *name, std::chrono::steady_clock::now());
+  };
+  settings.failed = [&has_failed](const DeviceCommand& command, std::int32_t error) {
+    return has_failed(command.lane()->device(), error);
+  };
   const auto device_turns = std::span(turns->page().devices).first(ready.devices.size());
   DeviceAccess access;
   if (session::TurnPromises* const promises = turns->promises()) {
@@ -114,7 +126,10 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
                                .memory = ledger ? &memory : nullptr,
                                .residencies = &residencies,
                                .object_limit = tuning.objects,
-                               .access = access});
+                               .access = access,
+                               .refused = [&has_failed](wire::DeviceIndex device, std::int32_t error) {
+                                 has_failed(device, error);
+                               }});
   std::uint64_t next_number = 1;
   if (from) {
     const auto next = take_over(std::move(*from), daemon, segment.value(), options.api, executor, *calls,
@@ -127,7 +142,7 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   Worker worker(segment.value(), executor, *calls, placement->commands_run_on());
   if (back_end.value()->callbacks_may_issue()) executor.set_stand_in(&worker);
   worker.continue_from(next_number);
-  obey(daemon, worker, *calls, options.api);
+  obey(daemon, worker, *calls, options.api, failing);
   int status = 0;
   if (auto served = worker.run(); !served) {
     // The daemon logs it: it may contain a client's text. If there is no room, the status tells.
@@ -139,6 +154,26 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   // system takes everything back.
   spdlog::shutdown();
   ::_exit(status);
+}
+
+/// Tries the device of the options, tells the daemon, and leaves.
+[[noreturn]] void try_device(const session::WorkerOptions& options, const Socket& daemon) {
+  listen_to_daemon(daemon.fd(), [](const Packet&) {});
+  session::TrialEnded ended;
+  const auto back_end = open_on_device_cores(options);
+  if (back_end) {
+    const auto devices = back_end.value()->devices();
+    const auto found = std::find(devices.begin(), devices.end(), *options.trial);
+    ended = found == devices.end()
+                ? trial_failed("devices", "its driver does not show it any more")
+                : back_end.value()->try_device(static_cast<wire::DeviceIndex>(found - devices.begin()));
+  } else {
+    ended.reason = back_end.error().message;
+  }
+  static_cast<void>(daemon.send(to_text(ended)));
+  // As a worker that serves: drivers have threads of their own.
+  spdlog::shutdown();
+  ::_exit(0);
 }
 
 int refuse_arguments(std::string_view why) {
@@ -172,6 +207,7 @@ int run(int argc, char** argv) {
   // drivers that print by the C library (Intel's) write nothing else out.
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   const Socket daemon{UniqueFd(options->descriptors.daemon)};
+  if (options->trial) try_device(options.value(), daemon);
   const auto status = serve(options.value(), daemon);
   if (status) return status.value();
   spdlog::error("session {} cannot begin: {}", session, status.error().message);

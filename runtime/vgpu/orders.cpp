@@ -3,6 +3,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,13 +39,18 @@ void show_journal(const Socket& daemon, Worker& worker, CallHandler& calls, Uniq
 
 }  // namespace
 
-void obey(const Socket& daemon, Worker& worker, CallHandler& calls, session::Api api) {
+void obey(const Socket& daemon, Worker& worker, CallHandler& calls, session::Api api,
+          FailingDevices& failing) {
   // As long as the thread that listens: for ever.
   const auto leave = std::make_shared<Leave>(daemon, worker, calls, api);
-  listen_to_daemon(daemon.fd(), [&daemon, &worker, &calls, leave](Packet order) {
+  listen_to_daemon(daemon.fd(), [&daemon, &worker, &calls, &failing, leave](Packet order) {
     const auto told = session::parse_worker_order(order.text);
     if (!told) return;
     if (std::holds_alternative<session::GoOn>(told.value())) return leave->go_on();
+    if (const auto* const use = std::get_if<session::UseDevice>(&told.value())) {
+      failing.used_again(use->device, std::chrono::steady_clock::now());
+      return worker.run_between_calls([&worker, device = use->device] { worker.loop().use_device(device); });
+    }
     if (order.fds.size() != 1) return;
     UniqueFd file = std::move(order.fds.front());
     if (std::holds_alternative<session::ShowJournal>(told.value()))

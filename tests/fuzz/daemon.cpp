@@ -144,6 +144,9 @@ std::vector<Bytes> daemon_seeds() {
           conversation({to_text(report)}),
           conversation({to_text(session::LongCommand{0, "reduce", "it uses pipes", 1, 5, 5})}),
           conversation({to_text(session::WorkerFailed{"no"})}),
+          conversation({to_text(session::DeviceFailed{0, "CL_DEVICE_NOT_AVAILABLE"})}),
+          conversation({to_text(session::TrialEnded{session::TrialEnded::Verdict::failed, "no"})}),
+          conversation({to_text(session::UseDevice{0})}),
           conversation({to_text(session::Refused{"no"}), to_text(session::Welcome{1, 3, 7, "alice", 2})})};
 }
 

@@ -141,18 +141,29 @@ fairgv_discover_tests(system_devices_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 add_executable(opencl_wanderer programs/opencl_wanderer.cpp)
 target_link_libraries(opencl_wanderer PRIVATE OpenCL::OpenCL fairgv_warnings)
 add_executable(system_move_test system/move_test.cpp system/moves/checkpoint_test.cpp
+  system/moves/device_failure_test.cpp
   system/moves/drain_test.cpp
   system/moves/failures_test.cpp
   system/moves/park_test.cpp
   system/moves/shown_files_test.cpp)
 target_link_libraries(system_move_test PRIVATE harness fairgv_warnings GTest::gtest_main nlohmann_json::nlohmann_json)
-add_dependencies(system_move_test fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_wanderer)
+# A driver one of whose devices fails on demand, and a program that goes on when a command fails so.
+add_library(failing_driver MODULE programs/failing_driver.cpp)
+target_link_libraries(failing_driver PRIVATE fairgv_warnings ${CMAKE_DL_LIBS})
+target_compile_definitions(failing_driver PRIVATE CL_TARGET_OPENCL_VERSION=300)
+set_target_properties(failing_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+add_executable(opencl_survivor programs/opencl_survivor.cpp)
+target_link_libraries(opencl_survivor PRIVATE OpenCL::OpenCL fairgv_warnings)
+target_compile_definitions(system_move_test PRIVATE FAIRGV_FAILING_DRIVER="$<TARGET_FILE:failing_driver>")
+add_dependencies(system_move_test failing_driver fairgv fairgvd fairgv-vgpu fairgv-opencl opencl_survivor
+  opencl_wanderer)
 fairgv_discover_tests(system_move_test PROPERTIES TIMEOUT 180 RUN_SERIAL ON)
 if(FAIRGV_CUDA_INCLUDE)
-  add_executable(system_cuda_move_test system/cuda_move_test.cpp)
+  add_executable(system_cuda_move_test system/cuda_move_test.cpp system/moves/cuda_device_failure_test.cpp)
+  target_compile_definitions(system_cuda_move_test PRIVATE FAIRGV_FAILING_DRIVER="$<TARGET_FILE:failing_driver>")
   target_link_libraries(system_cuda_move_test PRIVATE harness fairgv_session fairgv_warnings GTest::gtest_main
                                                       nlohmann_json::nlohmann_json)
-  add_dependencies(system_cuda_move_test fairgv fairgvd fairgv-vgpu fairgv-softcuda)
+  add_dependencies(system_cuda_move_test failing_driver fairgv fairgvd fairgv-vgpu fairgv-softcuda)
   # The software driver as a driver that chooses addresses by itself.
   set(unplaced_driver "${CMAKE_CURRENT_BINARY_DIR}/unplaced/libcuda.so.1")
   add_custom_command(OUTPUT "${unplaced_driver}" DEPENDS fairgv-softcuda VERBATIM

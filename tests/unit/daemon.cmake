@@ -52,6 +52,7 @@ add_executable(daemon_test
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/dispatch_move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/checkpoint_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/drains_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/failures_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/image_store_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/memory_move_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/daemon/moves/migrations_test.cpp

@@ -3,6 +3,7 @@ add_executable(vgpu_test
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/device_threads_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_access_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_completion_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_failure_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_event_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_load_test.cpp
   ${CMAKE_CURRENT_LIST_DIR}/vgpu/executor_turn_test.cpp

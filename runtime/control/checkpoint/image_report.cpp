@@ -106,6 +106,7 @@ class Reading {
         return {};
       case ItemKind::state:
       case ItemKind::notice:
+      case ItemKind::history:
       case ItemKind::arguments:
       case ItemKind::gone:
         return {};

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -108,8 +109,9 @@ struct Handover {
   Hardware hardware;                  // by device; an older daemon knew of none that are the same
   std::vector<HandedTenant> tenants;  // in the order in which they came
   std::vector<HandedSession> sessions;
-  std::vector<Kill> kills{};             // the latest last; an older daemon did not keep them
-  std::vector<std::uint32_t> drained{};  // devices; an older daemon drained none
+  std::vector<Kill> kills{};                      // the latest last; an older daemon did not keep them
+  std::vector<std::uint32_t> drained{};           // devices; an older daemon drained none
+  std::map<std::uint32_t, std::string> failed{};  // those of them that have failed, and why
 };
 
 std::string to_text(const Handover& handover);

@@ -381,6 +381,15 @@ Result<Handover> parse_handover(std::string_view text) {
       handover.drained.push_back(static_cast<std::uint32_t>(device));
     }
   }
+  if (fields.has("failed")) {
+    for (json& each : fields.list("failed", session::kMaxDevices)) {
+      auto its = JsonFields::nested(std::move(each), "failed device");
+      const std::uint32_t device = its.integer32("device");
+      handover.failed[device] = its.string("reason", session::kLongestDeviceFailure);
+      if (!its.ok() || device >= handover.devices.size())
+        fields.fail("has a failed device that there is not");
+    }
+  }
   if (!fields.ok()) return fields.error();
   return handover;
 }

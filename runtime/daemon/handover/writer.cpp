@@ -218,6 +218,8 @@ std::string to_text(const Handover& handover) {
   for (const HandedTenant& tenant : handover.tenants) object["tenants"].push_back(to_json(tenant));
   for (const HandedSession& session : handover.sessions) object["sessions"].push_back(to_json(session));
   if (!handover.drained.empty()) object["drained"] = handover.drained;
+  for (const auto& [device, reason] : handover.failed)
+    object["failed"].push_back({{"device", device}, {"reason", reason}});
   for (const Kill& kill : handover.kills) object["kills"].push_back(to_json(kill));
   return json_text(object);
 }

@@ -39,8 +39,9 @@ Result<void> Moves::begin(Session& session, std::optional<std::uint32_t> to, Don
   };
   if (!to) return begin_to(session.moved);
   if (needs_.devices.table().is_drained(session.devices.host(*to))) {
-    return Error{fmt::format("{0} does not move: device {1} is drained: 'fairgv undrain {1}' ends that",
-                             name_of_session(session), session.devices.host(*to))};
+    const std::uint32_t device = session.devices.host(*to);
+    return Error{fmt::format("{0} does not move: device {1} {2}: 'fairgv undrain {1}' ends that",
+                             name_of_session(session), device, needs_.devices.table().why_empty(device))};
   }
   FAIRGV_TRY(pairs, pairs_for(session, *to));
   return begin_to(session.moved.after(pairs.value(), session.devices));

@@ -56,9 +56,11 @@ Result<std::optional<std::string>> Drains::end(std::uint32_t device, const Accou
 
 void Drains::go_on() {
   const std::set<std::uint32_t> drained = needs_.devices.table().drained;
-  for (const std::uint32_t device : drained) {
-    if (!tasks_.contains(device)) (void)start(device, {.by = {::geteuid(), true}});
-  }
+  for (const std::uint32_t device : drained) evacuate(device);
+}
+
+void Drains::evacuate(std::uint32_t device) {
+  if (!tasks_.contains(device)) (void)start(device, {.by = {::geteuid(), true}});
 }
 
 std::optional<std::string> Drains::start(std::uint32_t device, Task task) {
@@ -149,7 +151,7 @@ bool Drains::park(std::uint32_t device, Task& task, Session& session) {
       needs_.moves.park(session, {.by = {task.by.owner, task.by.administrator}, .drained = device},
                         [this, device](const MoveOutcome& outcome) { on_done(device, outcome); });
   if (begun) return true;
-  note(task, {.session = session.id, .failure = begun.error()});
+  note(device, task, {.session = session.id, .failure = begun.error()});
   return false;
 }
 
@@ -171,7 +173,7 @@ bool Drains::bring_back(std::uint32_t device, Task& task, Session& session) {
                   [&](const Evacuation& each) { return session.devices.host(each.home) == device; });
     begun = needs_.moves.begin_on(session, session.moved.with(placed, session.devices), done);
   }
-  if (!begun) note(task, {.session = session.id, .failure = begun.error()});
+  if (!begun) note(device, task, {.session = session.id, .failure = begun.error()});
   return static_cast<bool>(begun);
 }
 
@@ -214,12 +216,12 @@ void Drains::on_done(std::uint32_t device, const MoveOutcome& outcome) {
   if (!outcome.failure)
     session->evacuated.insert(session->evacuated.end(), task.moved.begin(), task.moved.end());
   task.moved.clear();
-  note(task, outcome);
+  note(device, task, outcome);
   advance_and_answer(device);
 }
 
 /// A session that stays, or is parked, says why the last device did not take it, too.
-void Drains::note(Task& task, const MoveOutcome& outcome) {
+void Drains::note(std::uint32_t device, Task& task, const MoveOutcome& outcome) {
   control::MovedSession moved = moved_session(outcome);
   if (task.refusal && outcome.failure) {
     if (task.refusal->message != moved.error) moved.error = task.refusal->message + "; " + moved.error;
@@ -227,6 +229,9 @@ void Drains::note(Task& task, const MoveOutcome& outcome) {
     moved.reason = task.refusal->message;
   }
   task.report.moves.push_back(std::move(moved));
+  Session* const session = needs_.sessions.find(outcome.session);
+  const bool stays = outcome.failure && !task.comes_back && needs_.devices.table().has_failed(device);
+  if (stays && session != nullptr) needs_.stays(*session, device);
 }
 
 // -- time

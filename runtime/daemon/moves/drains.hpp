@@ -4,6 +4,7 @@
 // The sessions leave one after another. Each goes to the best of the other devices that its tenant may use
 // and that its worker sees; if that one does not take it, to the next, and if none does, it is parked. A
 // session that can do neither stays, and the answer says why. A daemon after this one goes on with it.
+// Devices that fail are emptied in the same way (failures.hpp).
 //
 // Used by the server's thread only. The constructor's arguments outlive it.
 #pragma once
@@ -43,6 +44,8 @@ class Drains {
     Tenancies& tenancies;
     UserLog& log;
     Answer answer;
+    /// A session stays on a device that has failed.
+    std::function<void(Session& session, std::uint32_t device)> stays;
   };
   explicit Drains(const Needs& needs) : needs_(needs) {}
   Drains(const Drains&) = delete;
@@ -52,6 +55,10 @@ class Drains {
   /// where there is one at once; else the peer has it when the last session has left or come back.
   Result<std::optional<std::string>> begin(std::uint32_t device, const Account& by, std::uint64_t key);
   Result<std::optional<std::string>> end(std::uint32_t device, const Account& by, std::uint64_t key);
+  /// Goes on with this device, which is drained; nobody waits for an answer.
+  void evacuate(std::uint32_t device);
+  /// Whether sessions still leave the device, or come back to it.
+  bool is_at_work(std::uint32_t device) const { return tasks_.contains(device); }
   /// Goes on with the devices that are drained and still have sessions: those of an earlier daemon, or of
   /// this one, after it could not be replaced.
   void go_on();
@@ -85,7 +92,7 @@ class Drains {
   std::deque<std::uint32_t> targets_of(const Session& session, std::uint32_t device);
   bool is_concerned(const Session& session, std::uint32_t device, bool comes_back) const;
   void on_done(std::uint32_t device, const MoveOutcome& outcome);
-  static void note(Task& task, const MoveOutcome& outcome);
+  void note(std::uint32_t device, Task& task, const MoveOutcome& outcome);
 
   const Needs needs_;
   std::map<std::uint32_t, Task> tasks_;  // by device

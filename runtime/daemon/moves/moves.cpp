@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -143,10 +144,15 @@ void Moves::go_on(Session& session, Move& move, const Result<MoveSteps::Due>& du
   if (!done && under_way_.contains(session.id)) fail(session, done.error().message);
 }
 
-/// Contents are copied in the session's turns: a session that gets none has nothing copied ahead.
+/// Contents are copied in the session's turns: a session that gets none has nothing copied ahead. Nor has one
+/// whose worker hands nothing more to a device that has failed.
 Result<void> Moves::order_copy(Session& session, Move& move) {
   const Tenant* const tenant = needs_.tenancies.registry().find(session.tenant);
-  const bool has_turns = !session.paused && (tenant == nullptr || !tenant->paused);
+  const auto homes = homes_of(session);
+  const bool has_failed = std::any_of(homes.begin(), homes.end(), [this](std::uint32_t home) {
+    return needs_.devices.table().has_failed(home);
+  });
+  const bool has_turns = !session.paused && (tenant == nullptr || !tenant->paused) && !has_failed;
   if (!has_turns || move.restored) return order_image(session, move);
   FAIRGV_CHECK(make_image_file(move));
   const std::uint64_t number = ++copies_ordered_;

@@ -37,8 +37,8 @@ Result<void> Moves::unpark(Session& session, Done done) {
   for (const std::uint32_t device : homes_of(session)) {
     if (!needs_.devices.table().is_drained(device)) continue;
     return Error{
-        fmt::format("{0} stays parked: device {1}, where it lies, is drained: 'fairgv undrain {1}' ends that",
-                    name_of_session(session), device)};
+        fmt::format("{0} stays parked: device {1}, where it lies, {2}: 'fairgv undrain {1}' ends that",
+                    name_of_session(session), device, needs_.devices.table().why_empty(device))};
   }
   return begin_with_worker(session, session.moved, std::move(done));
 }

@@ -139,6 +139,10 @@ void add_devices(Families& families, const Sources& from) {
       labels.push_back({"same_as", std::to_string(from.devices.hardware[device])});
     families.add(labels, 1.0);
   }
+  families.begin("fairgv_device_failed", "1 if the device has failed, and its sessions have left it; else 0",
+                 MetricType::Gauge);
+  for (std::uint32_t device = 0; device < from.devices.size(); ++device)
+    families.add({{"device", std::to_string(device)}}, from.devices.has_failed(device) ? 1.0 : 0.0);
   families.begin("fairgv_device_slice_seconds", "Length of a turn while as many want the device as now",
                  MetricType::Gauge);
   each([&](std::uint32_t device) { return in_seconds(sharing[device].slice); });

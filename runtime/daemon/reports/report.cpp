@@ -76,6 +76,7 @@ std::vector<Report::Device> device_reports(const Sources& from) {
     device.memory_reserved = ledger.reserved(index);
     device.memory_there = from.tenancies.memory().there(index);
     device.drained = from.devices.is_drained(index);
+    if (from.devices.has_failed(index)) device.failed = from.devices.failed.at(index);
     device.oversold = oversold_report(from.markets.of(index));
     const auto& holder = sharing[index].holder;
     if (from.devices.is_elsewhere(index)) device.same_as = from.devices.hardware[index];

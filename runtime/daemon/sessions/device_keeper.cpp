@@ -36,10 +36,12 @@ void DeviceKeeper::add(const session::DeviceDescription& device, std::uint32_t h
   dispatch_.add_device(processors_of(device, config_), hardware, device.memory);
   tenancies_.memory().add_device(device);
   tenancies_.registry().set_devices(table_.hardware);
-  const auto drained = std::find(still_drained_.begin(), still_drained_.end(), device);
+  const auto drained = std::find_if(still_drained_.begin(), still_drained_.end(),
+                                    [&](const StillDrained& each) { return each.device == device; });
   if (drained == still_drained_.end()) return;
-  still_drained_.erase(drained);
   table_.drained.insert(table_.size() - 1);
+  if (drained->failure) table_.failed[table_.size() - 1] = *drained->failure;
+  still_drained_.erase(drained);
 }
 
 void DeviceKeeper::set_drained(std::uint32_t device, bool drained) {
@@ -47,7 +49,13 @@ void DeviceKeeper::set_drained(std::uint32_t device, bool drained) {
     table_.drained.insert(device);
   } else {
     table_.drained.erase(device);
+    table_.failed.erase(device);
   }
+}
+
+void DeviceKeeper::set_failed(std::uint32_t device, const std::string& reason) {
+  table_.drained.insert(device);
+  table_.failed[device] = reason;
 }
 
 Result<DeviceView> DeviceKeeper::see(const Account& account,
@@ -84,7 +92,12 @@ bool DeviceKeeper::begin_anew(const Sessions& sessions) {
   });
   if (!clear) return false;
   tenancies_.about_to_forget();
-  for (const std::uint32_t device : table_.drained) still_drained_.push_back(table_.devices[device]);
+  for (const std::uint32_t device : table_.drained) {
+    const auto failure = table_.failed.find(device);
+    still_drained_.push_back({table_.devices[device], failure == table_.failed.end()
+                                                          ? std::nullopt
+                                                          : std::optional(failure->second)});
+  }
   table_ = {};
   dispatch_.reset_devices();
   tenancies_.memory().set_devices({});

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "runtime/daemon/config/config.hpp"
@@ -32,6 +34,8 @@ class DeviceKeeper {
   void add(const session::DeviceDescription& device, std::uint32_t hardware);
   /// No session begins on the device from now on, or sessions may again.
   void set_drained(std::uint32_t device, bool drained);
+  /// The same as drained, until set_drained(device, false).
+  void set_failed(std::uint32_t device, const std::string& reason);
   /// The devices that this session's worker has seen. If the table has no room for them, or has them
   /// otherwise, the table begins anew, provided that no session runs and no tenant owes anything.
   Result<DeviceView> see(const Account& account, const std::vector<session::DeviceDescription>& seen,
@@ -47,7 +51,11 @@ class DeviceKeeper {
   Tenancies& tenancies_;
   UserLog& log_;
   DeviceTable table_;
-  std::vector<session::DeviceDescription> still_drained_;  // of a table that began anew
+  struct StillDrained {
+    session::DeviceDescription device;
+    std::optional<std::string> failure{};
+  };
+  std::vector<StillDrained> still_drained_;  // of a table that began anew
   Placements placements_;
 };
 

@@ -24,10 +24,12 @@ Error no_device(const std::string& tenant, const std::vector<std::string>& passe
       fmt::format("no device can take a program of tenant '{}': {}", tenant, fmt::join(passed_over, "; "))};
 }
 
-Error all_drained(const std::string& tenant, std::uint64_t devices) {
-  return Error{fmt::format(
-      "device {} is drained (fairgv drain), and a program of tenant '{}' may use no other: try again later",
-      device_list(devices), tenant)};
+Error all_drained(const std::string& tenant, std::uint64_t devices, const DeviceTable& table) {
+  std::uint64_t failed = 0;
+  for (const auto& [device, reason] : table.failed) failed |= bit_of(device);
+  const char* const why = (devices & ~failed) == 0 ? "has failed" : "is drained (fairgv drain)";
+  return Error{fmt::format("device {} {}, and a program of tenant '{}' may use no other: try again later",
+                           device_list(devices), why, tenant)};
 }
 
 /// The host's devices that are these of the worker's, a bit each.
@@ -183,7 +185,7 @@ Result<void> Placements::place(Session& session, std::uint64_t nameable) {
   if ((nameable & all) == 0) shown = all;
   const std::uint64_t lost = allowed & nameable & drained;
   if (lost != 0 && (shown & nameable) == 0) {
-    return all_drained(tenant.name, host_set_of(view, lost));
+    return all_drained(tenant.name, host_set_of(view, lost), table_);
   }
   if ((shown & nameable) == 0 && !wanted.all()) {
     return Error{fmt::format(
@@ -325,7 +327,7 @@ Placements::Prospect Placements::prospect(const std::string& tenant, const Devic
     allowed |= bit_of(device);
     if (table_.is_drained(device)) drained |= bit_of(device);
   }
-  if (drained != 0 && drained == allowed) prospect.refusal = all_drained(tenant, drained);
+  if (drained != 0 && drained == allowed) prospect.refusal = all_drained(tenant, drained, table_);
   if (!wanted.best || prospect.refusal) return prospect;
   std::map<std::string, std::vector<std::uint32_t>> platforms;
   for (std::uint32_t device = 0; device < table_.size(); ++device) {

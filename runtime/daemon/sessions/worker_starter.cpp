@@ -126,6 +126,18 @@ Result<WorkerStarter::Successor> WorkerStarter::start_successor(const Session& s
                    std::move(worker).value()};
 }
 
+Result<WorkerStarter::Successor> WorkerStarter::start_trial(session::Api api,
+                                                            const session::DeviceDescription& device) const {
+  FAIRGV_TRY(channel, make_channel());
+  FAIRGV_TRY(messages, WorkerOutput::make());
+  session::WorkerOptions options = worker_options(config_);
+  options.descriptors.daemon = channel->theirs.fd();
+  options.api = api;
+  options.trial = device;
+  FAIRGV_TRY(worker, spawn(std::move(options), messages->second.get(), -1, {}));
+  return Successor{std::move(channel->ours), {}, std::move(messages->first), std::move(worker).value()};
+}
+
 Result<std::unique_ptr<Session>> WorkerStarter::start_direct(
     const Request& request, const Socket& client, std::optional<session::DirectMode> allowed) const {
   if (allowed.value_or(config_.direct) == session::DirectMode::off) {
@@ -211,22 +223,30 @@ Result<WorkerProcess> WorkerStarter::spawn(const Session& session, const Ends& e
   options.api = session.api;
   options.examine_drivers = !installation_.examined;
   options.takes_over = takes_over;
-  if (session.api == session::Api::cuda) {
+  return spawn(std::move(options), ends.errors.get(), session.output_end.get(), identity.value());
+}
+
+/// It inherits the descriptors that its options name.
+Result<WorkerProcess> WorkerStarter::spawn(session::WorkerOptions options, int errors, int output,
+                                           const std::optional<User>& run_as) const {
+  if (options.api == session::Api::cuda) {
     options.cuda_libraries = cuda_drivers(config_.cuda_library, installation_.program);
     if (options.cuda_libraries.empty()) return Error{kNoCudaDriver};
   }
   FAIRGV_TRY(told, write_worker_options(options));
   WorkerCommand command;
   command.program = installation_.program;
-  command.arguments = {"--session", std::to_string(session.id.value), "--options-fd",
+  command.arguments = {"--session", std::to_string(options.session), "--options-fd",
                        std::to_string(told->get())};
-  command.inherited = {segment,          session.turns.fd(),  ends.channel.fd(),
-                       ends.ledger.fd(), session.knock.get(), told->get()};
-  command.output = session.output_end.get();
-  command.errors = ends.errors.get();
-  command.channel = ends.channel.fd();
+  const session::WorkerDescriptors& inherited = options.descriptors;
+  command.inherited = {inherited.segment, inherited.turns, inherited.daemon,
+                       inherited.ledger,  inherited.knock, told->get()};
+  std::erase_if(command.inherited, [](int fd) { return fd < 0; });
+  command.output = output;
+  command.errors = errors;
+  command.channel = inherited.daemon;
   command.vendors = installation_.vendors;
-  command.run_as = identity.value();
+  command.run_as = run_as;
   std::vector<std::string> drivers = installation_.drivers;
   drivers.insert(drivers.end(), options.cuda_libraries.begin(), options.cuda_libraries.end());
   FAIRGV_TRY(cage, plan_cage(config_.worker, config_.vendors,
@@ -234,7 +254,7 @@ Result<WorkerProcess> WorkerStarter::spawn(const Session& session, const Ends& e
   command.cage = std::move(cage).value();
   std::optional<ControlGroup> group;
   if (const auto& folder = control_group_folder()) {
-    FAIRGV_TRY(made_group, ControlGroup::make(*folder, session.id.value));
+    FAIRGV_TRY(made_group, ControlGroup::make(*folder, options.session));
     group = std::move(made_group).value();
   }
   return WorkerProcess::spawn(std::move(command), std::move(group));

@@ -11,6 +11,7 @@
 
 #include "runtime/daemon/config/config.hpp"
 #include "runtime/daemon/limits/account.hpp"
+#include "runtime/daemon/service/user.hpp"
 #include "runtime/daemon/sessions/session.hpp"
 #include "runtime/daemon/tenants/tenants.hpp"
 #include "runtime/daemon/worker/installation.hpp"
@@ -48,6 +49,9 @@ class WorkerStarter {
     WorkerProcess process;
   };
   Result<Successor> start_successor(const Session& session) const;
+  /// A worker that serves no session, by the drivers of this API, but tries this device, as the daemon's
+  /// user: no other user can do anything to it.
+  Result<Successor> start_trial(session::Api api, const session::DeviceDescription& device) const;
   /// Logs the drivers that a worker could not open, once: the next worker would find the same.
   void tell_unusable_drivers(const session::WorkerReady& ready);
 
@@ -63,6 +67,8 @@ class WorkerStarter {
   };
   Result<Made> make(const Request& request) const;
   Result<WorkerProcess> spawn(const Session& session, const Ends& ends, int segment, bool takes_over) const;
+  Result<WorkerProcess> spawn(session::WorkerOptions options, int errors, int output,
+                              const std::optional<User>& run_as) const;
 
   const Config& config_;
   Installation& installation_;

@@ -2,7 +2,7 @@
 // APIs. Workers write it and make sessions of it (runtime/vgpu/move); `fairgv session show` prints it.
 //
 //   item   := ItemHeader, so many bytes, zeros up to the next 8
-//   image  := head state gone* event* user_event* notice* then, in the order of their numbers,
+//   image  := head state gone* event* user_event* notice* history* then, in the order of their numbers,
 //             ( call contents? | arguments* command | release )*, then arguments* error* end
 //
 // Before it there may be images that were copied ahead, while the session went on:
@@ -50,6 +50,7 @@ enum class ItemKind : std::uint32_t {
   end,
   gone,
   subject,
+  history,
 };
 
 struct ItemHeader {
@@ -95,6 +96,17 @@ struct ImageNotice {
   std::int32_t watched = 0;
   std::int32_t status = 0;
   FAIRGV_FIELDS(event, watched, status)
+};
+
+/// The time that the session's commands of a kind take on a device (sched::CommandHistory), which the worker
+/// expects by itself; the daemon is told nothing of it. The kinds unused for longest come first.
+struct ImageHistory {
+  static constexpr ItemKind kind = ItemKind::history;
+  std::uint64_t commands = 0;  // the kind
+  std::uint64_t time_ns = 0;
+  std::uint32_t device = 0;  // of the worker's
+  std::uint32_t samples = 0;
+  FAIRGV_FIELDS(commands, time_ns, device, samples)
 };
 
 struct ImageCall {

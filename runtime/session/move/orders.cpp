@@ -73,8 +73,14 @@ Result<WorkerOrder> parse_worker_order(std::string_view text) {
   }
   if (order == "go on") return WorkerOrder(GoOn{});
   if (order == "show journal") return WorkerOrder(ShowJournal{});
+  if (order == "use device") {
+    const UseDevice use{fields.integer32("device")};
+    if (!fields.ok()) return fields.error();
+    return WorkerOrder(use);
+  }
   fields.fail(
-      "is none of 'show journal', 'copy ahead', 'write image', 'make ahead', 'make again' and 'go on'");
+      "is none of 'show journal', 'copy ahead', 'write image', 'make ahead', 'make again', 'go on' and 'use "
+      "device'");
   return fields.error();
 }
 

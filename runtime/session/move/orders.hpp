@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "runtime/base/result.hpp"
+#include "runtime/session/device/device_failure.hpp"
 #include "runtime/session/journal/journal_report.hpp"
 
 namespace fairgv::session {
@@ -57,7 +58,7 @@ struct MakeAgain {
 
 struct GoOn {};
 
-using WorkerOrder = std::variant<ShowJournal, CopyAhead, WriteImage, MakeAgain, GoOn>;
+using WorkerOrder = std::variant<ShowJournal, CopyAhead, WriteImage, MakeAgain, GoOn, UseDevice>;
 
 std::string to_text(const CopyAhead& order);
 std::string to_text(const WriteImage& order);

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -33,6 +35,8 @@ struct ServeSettings {
   Residencies* residencies = nullptr;   // the same; none: no device's memory is lent
   std::uint32_t object_limit = session::WorkerTuning{}.objects;  // that the program may have at a time
   DeviceAccess access{};                                         // to the devices; default: to all
+  /// Hears of an error with which a driver has refused to make something on the device; may be empty.
+  std::function<void(wire::DeviceIndex device, std::int32_t error)> refused{};
 };
 
 class BackEnd {
@@ -51,6 +55,12 @@ class BackEnd {
   /// Whether ends are reported by the threads that run commands, on which more may be issued: OpenCL's on the
   /// host's CPU. A GPU's driver has few threads for that.
   virtual bool callbacks_may_issue() const = 0;
+  /// The error's name if a driver says by this status of a command that its device has failed, and not that
+  /// the program made a mistake; else nothing. Any thread.
+  virtual std::optional<std::string> device_failure(std::int32_t status) const = 0;
+  /// Uses the device as a program would, for milliseconds, outside of turns: for a worker that serves no
+  /// session.
+  virtual session::TrialEnded try_device(wire::DeviceIndex device) = 0;
   /// The handlers of the session's calls. This, the segment and the executor outlive them.
   virtual std::unique_ptr<CallHandler> serve(const ring::Segment& segment, Executor& executor,
                                              ServeSettings settings) = 0;

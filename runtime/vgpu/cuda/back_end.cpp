@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/vgpu/backend/device_trial.hpp"
+#include "runtime/vgpu/cuda/failure/device_trial.hpp"
 #include "runtime/vgpu/cuda/handlers.hpp"
 #include "runtime/vgpu/opencl/back_end.hpp"
+#include "runtime/vgpu/opencl/failure/device_trial.hpp"
 
 namespace fairgv::vgpu::cuda {
 namespace {
@@ -35,6 +38,19 @@ class CudaBackEnd final : public BackEnd {
   }
   // A driver of CUDA must not be called from its callbacks.
   bool callbacks_may_issue() const override { return false; }
+  std::optional<std::string> device_failure(std::int32_t status) const override {
+    const auto code = static_cast<CUresult>(wire::cuda::code_of(status));
+    if (!is_device_failure(code)) return std::nullopt;
+    return describe(driver_.functions(), code);
+  }
+  session::TrialEnded try_device(wire::DeviceIndex device) override {
+    for (const Device& each : driver_.devices()) {
+      if (each.facts.device == device) return cuda::try_device(driver_.functions(), each);
+    }
+    // It is OpenCL's alone; or the software driver leaves out what it has tried itself.
+    return opencl_ ? opencl::try_device(*opencl_, device)
+                   : trial_unknown("devices", "its CUDA driver does not show it");
+  }
   std::unique_ptr<CallHandler> serve(const ring::Segment& segment, Executor& executor,
                                      ServeSettings settings) override {
     // Programs keep addresses: nothing of theirs can leave the device meanwhile.

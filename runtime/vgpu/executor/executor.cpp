@@ -260,9 +260,16 @@ void Executor::compiler_is_done() {
 
 void Executor::end(const Reports::Report& report) {
   DeviceCommand& command = *report.command;
+  if (report.status < 0) look_at_device(command, report.status);
   if (!issuer_of(command).ended_part(command, report.status, report.at)) {
     graph_.completed(command, report.status);
   }
+}
+
+/// Before the command ends for the program, whose next one is not to go the same way.
+void Executor::look_at_device(DeviceCommand& command, std::int32_t error) {
+  if (settings_.failed && settings_.failed(command, error))
+    issuer_of(command).rest(DeviceIssuer::Rest::device_fails);
 }
 
 bool Executor::take_up() {

@@ -178,6 +178,7 @@ class Executor final : public CompletionSink {
   void add_to_graph(const NodePtr& node, bool named_waits, std::int32_t failed_wait);
   void was_added(Lock& lock);
   void end(const Reports::Report& report);
+  void look_at_device(DeviceCommand& command, std::int32_t error);
   /// Takes up the reports in reports_; whether the loop thread is to be woken.
   bool take_up();
   /// `told_ns`: see Completions.

@@ -27,7 +27,7 @@ void Executor::Loop::pump(DeviceIssuer& issuer) {
   executor_.notices_.flush();
   for (;;) {
     prepare_slicing(issuer, lock);
-    if (issuer.compiles_next()) compile_first(issuer, lock);
+    compile_first(issuer, lock);
     const TimePoint now = executor_.settings_.now();
     const Next next = issuer.next();
     const std::uint64_t allowed = issuer.may_issue(next, now).count;
@@ -56,6 +56,7 @@ void Executor::Loop::prepare_slicing(DeviceIssuer& issuer, Lock& lock) {
 
 void Executor::Loop::compile_first(DeviceIssuer& issuer, Lock& lock) {
   const std::shared_ptr<DeviceCommand> command = issuer.begin_compiling();
+  if (command == nullptr) return;
   executor_.compilations_.begin(executor_.settings_.now());
   if (executor_.settings_.compiler) executor_.settings_.compiler(true);
   lock.unlock();
@@ -101,6 +102,7 @@ void Executor::Loop::hand_over() {
 
 void Executor::Loop::refuse(DeviceCommand& command) {
   Lock lock(executor_);
+  executor_.look_at_device(command, command.issue_error);
   const TimePoint now = executor_.settings_.now();
   NodePtr uncovered;
   if (!executor_.issuer_of(command).refused_part(command, now)) {
@@ -123,6 +125,13 @@ void Executor::Loop::free_retired() {
     if (!executor_.busy() && executor_.graph_.pending() == 0) executor_.release_noted_.store(false, kHint);
   }
   dying_.clear();
+}
+
+void Executor::Loop::use_device(wire::DeviceIndex device) {
+  const Lock lock(executor_);
+  if (device < executor_.issuers_.size())
+    executor_.issuers_[device]->rest(DeviceIssuer::Rest::device_is_used);
+  executor_.attention_.store(true, kHint);
 }
 
 bool Executor::Loop::saturated() {

@@ -66,6 +66,9 @@ class Executor::Loop {
   /// When pump() must be called again at the latest. `awake`: it is so soon that the caller must not sleep.
   DeviceIssuer::Deadline deadline() const { return deadline_; }
 
+  /// After IssueSettings::failed: commands are handed to the device again.
+  void use_device(wire::DeviceIndex device);
+
   // ---- another worker takes the session over, or this one does (standing.hpp)
 
   /// From now on, or no longer, nothing is handed to the drivers but what has been begun there.
@@ -111,6 +114,7 @@ class Executor::Loop {
 
   /// For a node of the call that is handled. With the lock held.
   PendingCall keep_call() { return calls_.keep(request_.number, request_.opcode, request_.call); }
+  Result<void> restore_histories(const RestoredEvents& restored);
   Result<void> add_again(const NodePtr& node, bool named_waits);
   void pump(DeviceIssuer& issuer);
   void prepare_slicing(DeviceIssuer& issuer, Lock& lock);

@@ -44,7 +44,8 @@ void Executor::Loop::begin_restoring() {
 
 Standing Executor::Loop::standing() const {
   const Lock lock(executor_);
-  Standing standing{executor_.events_.states(), {}, {}, executor_.notices_.kept()};
+  Standing standing{executor_.events_.states(), {}, {}, executor_.notices_.kept(), {}};
+  for (const auto& issuer : executor_.issuers_) standing.histories.push_back(issuer->history().known());
   for (const EventTable::State& state : standing.events) {
     if (state.node && state.node->work() == Work::user) standing.user_events.push_back(state.node);
   }
@@ -66,6 +67,23 @@ Result<void> Executor::Loop::restore(const RestoredEvents& restored) {
     restored_nodes_.push_back(node);
   }
   for (const wire::EventReached& notice : restored.notices) executor_.notices_.keep(notice);
+  FAIRGV_CHECK(restore_histories(restored));
+  return {};
+}
+
+/// With the lock held. On other devices the times are a first guess, and are measured anew: the session may
+/// have moved to one of them.
+Result<void> Executor::Loop::restore_histories(const RestoredEvents& restored) {
+  auto& issuers = executor_.issuers_;
+  for (const auto& [device, known] : restored.histories) {
+    if (device >= issuers.size()) return Error{"an image with the history of a device that is none"};
+    issuers[device]->history().take_over(known);
+  }
+  for (const auto& [device, known] : restored.histories) {
+    for (const auto& issuer : issuers) {
+      if (!issuer->history().estimate(known.kind)) issuer->history().take_over({known.kind, known.time, 0});
+    }
+  }
   return {};
 }
 

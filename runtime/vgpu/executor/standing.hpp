@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runtime/vgpu/graph/command_graph.hpp"
 #include "runtime/vgpu/graph/event_table.hpp"
 #include "runtime/wire/calls/notices.hpp"
+#include "runtime/wire/ids.hpp"
+#include "sched/command_history.hpp"
 #include "slicing/launch.hpp"
 
 namespace fairgv::vgpu {
@@ -19,6 +22,8 @@ struct Standing {
   std::vector<NodePtr> user_events;           // that were not set
   std::vector<CommandGraph::Standing> nodes;  // these user events first
   std::vector<wire::EventReached> notices;    // that the front end has had no room for
+  /// The time that commands take, by device.
+  std::vector<std::vector<sched::CommandHistory::Known>> histories;
 };
 
 /// The beginning of the same in another worker.
@@ -26,6 +31,7 @@ struct RestoredEvents {
   std::vector<EventTable::State> events;  // without nodes
   std::vector<wire::EventId> user_events;
   std::vector<wire::EventReached> notices;
+  std::vector<std::pair<wire::DeviceIndex, sched::CommandHistory::Known>> histories;  // of any device
 };
 
 /// A command that is queued again.

@@ -39,7 +39,7 @@ Next DeviceIssuer::next() {
   slicer_.forget_to_prepare();  // it may be among those that go now
   compile_next_ = false;
   if (compiling_) return std::nullopt;
-  if (rests_ && compiled_ == nullptr) return std::nullopt;
+  if ((rests_ || has_failed_) && compiled_ == nullptr) return std::nullopt;
   // A command may have been doomed by an error since it became ready; the graph ends it.
   while (!ready_.empty() && !ready_.front()->ready()) {
     shared_.dropped.push_back(std::move(ready_.front()));
@@ -71,6 +71,17 @@ Next DeviceIssuer::offer(DeviceCommand& first, bool in_parts) {
   if (in_parts) offer = Offer(first.kind(), true, slicer_.ahead_from(shared_.settings.turn.slice));
   if (lends()) look_at_memory(offer, first);
   return offer;
+}
+
+void DeviceIssuer::rest(Rest rest) {
+  if (rest == Rest::device_fails || rest == Rest::device_is_used) {
+    has_failed_ = rest == Rest::device_fails;
+    return;
+  }
+  rests_ = rest == Rest::begins;
+  if (rest != Rest::is_taken_over) return;
+  turn_.take_over();
+  if (residency_ != nullptr) residency_->take_over();
 }
 
 // ---- memory that is lent
@@ -108,7 +119,7 @@ TurnWait DeviceIssuer::why_nothing_is_next() const {
 }
 
 std::shared_ptr<DeviceCommand> DeviceIssuer::begin_compiling() {
-  compile_next_ = false;
+  if (!std::exchange(compile_next_, false)) return nullptr;
   const std::shared_ptr<DeviceCommand> command = ready_.front();
   command->cut = compile_in_parts_;
   if (command->cut) {

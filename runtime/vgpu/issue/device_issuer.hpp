@@ -84,23 +84,23 @@ class DeviceIssuer {
   bool prepares() const { return slicer_.has_to_prepare() || compile_next_; }
   /// The launch that is to be prepared, if any; asking takes it.
   SliceableLaunch* take_to_prepare() { return slicer_.take_to_prepare(); }
-  /// Whether the first command is to be compiled.
-  bool compiles_next() const { return compile_next_; }
-  /// Only then. The command: hand it to the driver by DeviceCommand::compile() now, then call compiled() or
-  /// compile_refused(). Nothing is in flight on the device, so all that it depends on has ended.
+  /// The first command, if it is to be compiled: hand it to the driver by DeviceCommand::compile() now, then
+  /// call compiled() or compile_refused(). Nothing is in flight on the device, so all that it depends on has
+  /// ended. Null: there is nothing to compile.
   std::shared_ptr<DeviceCommand> begin_compiling();
   void compile_refused(const std::shared_ptr<DeviceCommand>& command);
   void compiled(DeviceCommand& command);
 
-  /// While it rests, only what is in the driver's hands goes on: a part of a launch, a command that was
-  /// compiled there.
-  enum class Rest { begins, ends, is_taken_over };  // the last: another worker's, before any command
-  void rest(Rest rest) {
-    rests_ = rest == Rest::begins;
-    if (rest != Rest::is_taken_over) return;
-    turn_.take_over();
-    if (residency_ != nullptr) residency_->take_over();
-  }
+  /// While it rests, or its device is said to have failed, only what is in the driver's hands goes on: a part
+  /// of a launch, a command that was compiled there.
+  enum class Rest {
+    begins,
+    ends,
+    is_taken_over,  // another worker's rest, before any command
+    device_fails,
+    device_is_used  // again
+  };
+  void rest(Rest rest);
   /// Nothing is in the driver's hands, and no turn is under way.
   bool at_rest() const {
     return turn_.in_flight() == 0 && !compiling_ && compiled_ == nullptr && !turn_.is_busy();
@@ -125,6 +125,9 @@ class DeviceIssuer {
   void note_end(DeviceCommand& command, const CommandTimes* times, TimePoint now);
   /// All commands of note_end() that ended at once are known: so many commands, launches among them.
   void completed(std::uint64_t commands, std::uint64_t launches, TimePoint now);
+
+  /// The time that commands take here: another worker goes on with it, or this one has begun with it.
+  sched::CommandHistory& history() { return turn_.meter().history(); }
 
   // ---- for the loop
 
@@ -169,6 +172,7 @@ class DeviceIssuer {
   std::deque<std::shared_ptr<DeviceCommand>> ready_;  // in the order in which they became so
   bool knock_again_ = false;
   bool rests_ = false;
+  bool has_failed_ = false;
   bool compile_next_ = false;                 // the first that is ready has to be compiled, alone,
   bool compile_in_parts_ = false;             // as what runs its parts
   std::shared_ptr<DeviceCommand> compiling_;  // handed to the driver to be compiled

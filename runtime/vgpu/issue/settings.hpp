@@ -44,6 +44,10 @@ struct IssueSettings {
   /// Hears of a command that ran for longer than a slice while others wanted the device, and why it was not
   /// run in parts. With the lock held: it must return soon.
   std::function<void(const DeviceCommand&, std::string_view why_whole, Duration, TimePoint)> held_long{};
+  /// Hears of a command that a driver has refused, or ended with an error. True: the driver says that the
+  /// device has failed, and nothing more is handed to it until Loop::use_device(). With the lock held: it
+  /// must return soon.
+  std::function<bool(const DeviceCommand&, std::int32_t error)> failed{};
   /// Called with true before a driver gets a launch to make code for, on the loop thread, and with false when
   /// that is over, there or on a thread of the driver's; with the lock held.
   std::function<void(bool at_work)> compiler{};

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "runtime/session/move/image.hpp"
@@ -90,7 +92,7 @@ Result<session::ImageReader::Item> SessionMaker::take_state(session::ImageReader
   }
 }
 
-/// The item behind the events.
+/// The item behind the events and histories.
 Result<session::ImageReader::Item> SessionMaker::take_events(session::ImageReader& image,
                                                              session::ImageReader::Item item) {
   for (;;) {
@@ -114,12 +116,24 @@ Result<session::ImageReader::Item> SessionMaker::take_events(session::ImageReade
         events_.notices.push_back({notice->event, notice->watched, notice->status});
         break;
       }
+      case session::ItemKind::history: {
+        FAIRGV_TRY(history, item_as<session::ImageHistory>(item.bytes, "a history that is none"));
+        take(history.value());
+        break;
+      }
       default:
         return item;
     }
     FAIRGV_TRY(next, image.next());
     item = next.value();
   }
+}
+
+void SessionMaker::take(const session::ImageHistory& history) {
+  constexpr std::chrono::nanoseconds kLongestTime = std::chrono::hours(1);
+  const auto time_ns = std::min(history.time_ns, static_cast<std::uint64_t>(kLongestTime.count()));
+  events_.histories.push_back(
+      {history.device, {history.commands, std::chrono::nanoseconds(time_ns), history.samples}});
 }
 
 Result<void> SessionMaker::take_ahead(const session::ImageReader::Item& item) {

@@ -48,6 +48,7 @@ class SessionMaker {
                                                  session::ImageReader::Item first);
   Result<void> take_ahead(const session::ImageReader::Item& item);
   Result<void> take(const session::ImageReader::Item& item);
+  void take(const session::ImageHistory& history);
   Result<void> take(const session::ImageCall& call);
   Result<void> take(const session::ImageCommand& command);
   Result<void> make(const session::ImageCall& call);

@@ -118,6 +118,17 @@ void put_events(ImageWriter& image, const Standing& standing) {
   }
 }
 
+void put_histories(ImageWriter& image, const Standing& standing) {
+  std::uint32_t device = 0;
+  for (const auto& history : standing.histories) {
+    for (const sched::CommandHistory::Known& known : history) {
+      image.put(session::ImageHistory{known.kind, static_cast<std::uint64_t>(known.time.count()), device,
+                                      known.samples});
+    }
+    ++device;
+  }
+}
+
 }  // namespace
 
 Result<void> may_move(CallHandler& calls) {
@@ -143,6 +154,7 @@ Result<std::uint64_t> write_image(int file, session::Api api, CallHandler& calls
   Story story(image, objects, calls.journal(), standing, ahead);
   story.tell_gone();
   put_events(image, standing);
+  put_histories(image, standing);
   FAIRGV_CHECK(story.tell());
   for (const auto& arguments : objects.arguments_of_kernels()) {
     image.put(session::ItemKind::arguments, arguments.encoded);

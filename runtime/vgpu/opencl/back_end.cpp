@@ -6,6 +6,7 @@
 
 #include "runtime/base/core_set.hpp"
 #include "runtime/vgpu/backend/device_threads.hpp"
+#include "runtime/vgpu/opencl/failure/device_trial.hpp"
 #include "runtime/vgpu/opencl/handlers.hpp"
 
 namespace fairgv::vgpu::opencl {
@@ -22,6 +23,13 @@ class OpenClBackEnd final : public BackEnd {
     const auto devices = driver_.root_devices();
     return std::all_of(devices.begin(), devices.end(),
                        [](const Device& device) { return (device.type & CL_DEVICE_TYPE_CPU) != 0; });
+  }
+  std::optional<std::string> device_failure(std::int32_t status) const override {
+    if (status == CL_DEVICE_NOT_AVAILABLE) return "CL_DEVICE_NOT_AVAILABLE";
+    return std::nullopt;
+  }
+  session::TrialEnded try_device(wire::DeviceIndex device) override {
+    return opencl::try_device(driver_, device);
   }
   std::unique_ptr<CallHandler> serve(const ring::Segment& segment, Executor& executor,
                                      ServeSettings settings) override {

@@ -48,6 +48,18 @@ std::optional<slicing::Launch> grid_of(Kernel& kernel, const Queue& queue, const
   return grid;
 }
 
+/// The event for which this thread asks a driver for a callback.
+thread_local cl_event asked_for = nullptr;
+
+/// The status with which a callback comes. PoCL (3.1) gives the one that was asked for, CL_COMPLETE, if the
+/// command had failed by then; it comes within the call that asks.
+cl_int status_of_end(cl_event event, cl_int told) {
+  if (told != CL_COMPLETE || event != asked_for) return told;
+  cl_int status = told;
+  clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr);
+  return status < 0 ? status : told;
+}
+
 }  // namespace
 
 cl_int launch_error(const Queue& queue, const Kernel& kernel, const ArgumentSet& arguments,
@@ -139,15 +151,19 @@ void QueueCommand::watch(CompletionSink& sink) {
   }
   // Not written again while the part before may be reporting.
   if (sink_ != &sink) sink_ = &sink;
-  if (clSetEventCallback(event_.get(), CL_COMPLETE, &QueueCommand::ended, this) == CL_SUCCESS) return;
-  // No driver should refuse; waiting here is slow but right.
   const cl_event handle = event_.get();
+  const cl_event before = std::exchange(asked_for, handle);
+  const cl_int asked = clSetEventCallback(handle, CL_COMPLETE, &QueueCommand::ended, this);
+  asked_for = before;  // this command may be gone
+  if (asked == CL_SUCCESS) return;
+  // No driver should refuse; waiting here is slow but right.
   const cl_int error = clWaitForEvents(1, &handle);
   ended(handle, error == CL_SUCCESS ? CL_COMPLETE : error, this);
 }
 
 void CL_CALLBACK QueueCommand::ended(cl_event handle, cl_int status, void* command) {
   auto& self = *static_cast<QueueCommand*>(command);
+  status = status_of_end(handle, status);
   if (self.gate_ && self.gate_->ended(status)) return;
   if (status == CL_COMPLETE && self.lane()->clock() == Clock::device) self.read_times(handle);
   self.sink_->completed(self, status < 0 ? status : kComplete);

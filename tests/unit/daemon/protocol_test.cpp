@@ -97,6 +97,25 @@ TEST(Protocol, AWorkersMessageArrivesAsItWasSent) {
   EXPECT_EQ(std::get<LongCommand>(told.value()), command);
 }
 
+TEST(Protocol, WhatIsSaidOfAFailingDeviceArrivesAsItWasSent) {
+  const auto said = parse_worker_message(to_text(DeviceFailed{2, "CL_DEVICE_NOT_AVAILABLE"}));
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_EQ(std::get<DeviceFailed>(said.value()).device, 2U);
+  EXPECT_EQ(std::get<DeviceFailed>(said.value()).reason, "CL_DEVICE_NOT_AVAILABLE");
+  for (const auto verdict :
+       {TrialEnded::Verdict::works, TrialEnded::Verdict::failed, TrialEnded::Verdict::unknown}) {
+    const auto ended = parse_worker_message(to_text(TrialEnded{verdict, "a\nreason"}));
+    ASSERT_TRUE(ended) << ended.error().message;
+    EXPECT_EQ(std::get<TrialEnded>(ended.value()).verdict, verdict);
+    EXPECT_EQ(std::get<TrialEnded>(ended.value()).reason, "a?reason");
+  }
+  EXPECT_FALSE(parse_worker_message(R"({"worker":"trial","verdict":"perhaps","reason":""})"));
+  EXPECT_FALSE(parse_worker_message(R"({"worker":"device failed","device":-1,"reason":""})"));
+  const auto order = parse_worker_order(to_text(UseDevice{3}));
+  ASSERT_TRUE(order) << order.error().message;
+  EXPECT_EQ(std::get<UseDevice>(order.value()).device, 3U);
+}
+
 TEST(Protocol, ADirectProgramHearsOfItsEnds) {
   Hello hello;
   EXPECT_EQ(nlohmann::json::parse(to_text(hello)).count("direct"), 0U);

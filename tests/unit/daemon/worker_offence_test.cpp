@@ -38,16 +38,20 @@ TEST_P(WorkerMessage, ThatBreaksTheProtocolEndsTheSession) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, WorkerMessage,
-    ::testing::Values(Offence{"ReadyAgain", kReady, "its worker spoke out of turn"},
-                      Offence{
-                          "FailedAfterAll",
-                          to_text(session::WorkerFailed{"its program broke the protocol: Ping: \n\x1b[2J"}),
-                          "its program broke the protocol: Ping: ??[2J"},
-                      Offence{"NoSuchDevice", to_text(LongCommand{1, "reduce", "it uses pipes", 1, 1, 1}),
-                              "its worker told of device 1 of 1"},
-                      Offence{"Untruth", to_text(LongCommand{0, "reduce", "it uses pipes", 1, 2, 1}),
-                              "the worker's message has"},
-                      Offence{"Nonsense", "{", "the worker's message is not JSON"}),
+    ::testing::Values(
+        Offence{"ReadyAgain", kReady, "its worker spoke out of turn"},
+        Offence{"FailedAfterAll",
+                to_text(session::WorkerFailed{"its program broke the protocol: Ping: \n\x1b[2J"}),
+                "its program broke the protocol: Ping: ??[2J"},
+        Offence{"NoSuchDevice", to_text(LongCommand{1, "reduce", "it uses pipes", 1, 1, 1}),
+                "its worker told of device 1 of 1"},
+        Offence{"FailureOfNoDevice", to_text(session::DeviceFailed{1, "gone"}),
+                "its worker calls device 1 of 1 failed, where nothing of its program lies"},
+        Offence{"TrialThatIsNone", to_text(session::TrialEnded{session::TrialEnded::Verdict::failed, "gone"}),
+                "its worker spoke out of turn"},
+        Offence{"Untruth", to_text(LongCommand{0, "reduce", "it uses pipes", 1, 2, 1}),
+                "the worker's message has"},
+        Offence{"Nonsense", "{", "the worker's message is not JSON"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 /// Shell words that send a packet to the ledger, once the session runs and `folder`/go says so.

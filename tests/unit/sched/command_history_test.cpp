@@ -109,4 +109,36 @@ TEST(CommandHistory, AnEstimateIsTheBoundUntilThereIsASample) {
   EXPECT_EQ(history.estimate(7), microseconds(100));
 }
 
+TEST(CommandHistory, AnotherGoesOnWithWhatItKnows) {
+  CommandHistory history(5, 4);
+  learn(history, kOther, microseconds(20));
+  learn(history, kKernel, microseconds(100));
+  history.sampled(9, microseconds(7));
+  history.bounded(10, microseconds(50));
+  CommandHistory next(5, 4);
+  for (const auto& each : history.known()) next.take_over(each);
+  EXPECT_EQ(next.size(), 4U);
+  EXPECT_EQ(next.expected(kKernel), microseconds(100));
+  EXPECT_EQ(next.expected(kOther), microseconds(20));
+  EXPECT_FALSE(next.expected(9));
+  EXPECT_EQ(next.estimate(9), microseconds(7));
+  EXPECT_EQ(next.estimate(10), microseconds(50));
+  next.sampled(10, microseconds(30));
+  EXPECT_EQ(next.estimate(10), microseconds(30)) << "a bound gives way to a sample";
+  // What was unused for longest is forgotten first there, too.
+  next.sampled(11, microseconds(1));
+  EXPECT_FALSE(next.estimate(kOther));
+  EXPECT_TRUE(next.estimate(9));
+}
+
+TEST(CommandHistory, OnlyWhatItCouldHaveLearntItselfIsTakenOver) {
+  CommandHistory history(3);
+  history.take_over({kKernel, microseconds(-1), 4'000'000'000});
+  EXPECT_EQ(history.expected(kKernel), CommandHistory::kShortestCommand);
+  history.take_over({kOther, microseconds(40), 0});
+  EXPECT_FALSE(history.expected(kOther)) << "a guess is measured";
+  learn(history, kOther, microseconds(90));
+  EXPECT_EQ(history.expected(kOther), microseconds(90));
+}
+
 }  // namespace

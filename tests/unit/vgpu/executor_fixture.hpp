@@ -56,6 +56,9 @@ class ExecutorTest : public ::testing::Test {
     settings.held_long = [this](const DeviceCommand& command, std::string_view why, Duration, TimePoint) {
       held_long.push_back(std::string(command.name()) + ": " + std::string(why));
     };
+    settings.failed = [this](const DeviceCommand&, std::int32_t error) {
+      return failure_answer && failure_answer(error);
+    };
     settings.compiler = [this](bool at_work) { compiler_told.push_back(at_work); };
     settings.tracer = tracer_;
     settings.promises = promises;
@@ -130,6 +133,7 @@ class ExecutorTest : public ::testing::Test {
   Tracer* const tracer_;
   std::vector<std::string> held_long;
   std::vector<bool> compiler_told;
+  std::function<bool(std::int32_t error)> failure_answer;  // none: no error is the device's
   ring::Segment segment = small_segment();
   ring::RingConsumer consumer{segment.notices()};
   std::array<session::DeviceTurn, 2> turns{};

@@ -241,7 +241,9 @@ void add_device(const Report& report, const Report::Device& device, const PsView
   add(fmt::format("device {}: {} ({})", device.index, device.name, device.platform), 0);
   if (device.same_as)
     return add(fmt::format("the same hardware as device {}, counted there{}", *device.same_as,
-                           device.drained ? "; drained" : ""),
+                           device.failed    ? "; failed: " + *device.failed
+                           : device.drained ? "; drained"
+                                            : ""),
                2);
   // Nothing from a daemon that knows one policy only.
   std::string facts;
@@ -251,7 +253,11 @@ void add_device(const Report& report, const Report::Device& device, const PsView
     say(fmt::format("memory {}/{}", top::short_bytes(device.memory_used), top::short_bytes(device.memory)));
   if (report.daemon.share_window_s > 0) say(fmt::format("now: last {:g} s", report.daemon.share_window_s));
   if (device.holder) say("in use by " + *device.holder);
-  if (device.drained) say("drained");
+  if (device.failed) {
+    say("failed: " + *device.failed);
+  } else if (device.drained) {
+    say("drained");
+  }
   if (!facts.empty()) add(facts, 2);
   if (const auto unkept = unkept_promises(report, device.policy); !unkept.empty()) add(unkept, 2);
   for (const std::string& each : oversold_lines(report, device)) add(each, 2);

@@ -55,6 +55,7 @@ json to_json(const View& view) {
                        {"memory_used", device.memory_used},
                        {"holder", or_null(device.holder)},
                        {"drained", device.drained},
+                       {"failed", or_null(device.failed)},
                        {"tenants", std::move(tenants)}});
   }
   return {{"daemon",

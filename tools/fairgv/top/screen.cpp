@@ -94,7 +94,7 @@ Line device_line(const DeviceView& view, std::size_t width) {
   if (device.memory != 0) {
     facts += fmt::format("  {}/{}", short_bytes(device.memory_used), short_bytes(device.memory));
   }
-  if (device.drained) facts += "  drained";
+  if (device.drained) facts += device.failed ? "  failed" : "  drained";
   facts += device.holder ? "  in use by " + *device.holder : "  idle";
   if (facts.size() + 20 < width) text = pad_right(text, std::min(text.size(), width - facts.size()));
   return cut({{text, Style::title}, {facts}}, width);

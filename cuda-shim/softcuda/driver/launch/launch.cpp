@@ -62,6 +62,12 @@ CUresult verdict(const RuntimeBlock& block) {
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
+/// Of a launch that the OpenCL driver beneath has refused, or ended with this error. A device that has failed
+/// is not the kernel's fault: the context goes on, if it can.
+CUresult error_of_launch(cl_int status) {
+  return status == CL_DEVICE_NOT_AVAILABLE ? CUDA_ERROR_DEVICE_UNAVAILABLE : CUDA_ERROR_LAUNCH_FAILED;
+}
+
 void print_ring(const LaunchFrame& frame, const RuntimeBlock& block) {
   if (block.printf_used == 0) return;
   const std::string text = text_of_ring(frame.ring(), block.printf_used, block.printf_capacity);
@@ -106,7 +112,7 @@ class BegunLaunch : public Begun {
   CUresult finish(cl_int status) override {
     if (launch_->held) launch_->held->ended(status);
     print_ring(*frame_, frame_->block());
-    return status == CL_COMPLETE ? verdict(frame_->block()) : CUDA_ERROR_LAUNCH_FAILED;
+    return status == CL_COMPLETE ? verdict(frame_->block()) : error_of_launch(status);
   }
 
   const std::shared_ptr<Launch> launch_;
@@ -175,7 +181,7 @@ CUresult enqueue_kernel(const Launch& launch, const LaunchFrame& frame, cl_comma
                  std::to_string(status) + ")");
   return status == CL_OUT_OF_RESOURCES || status == CL_MEM_OBJECT_ALLOCATION_FAILURE
              ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
-             : CUDA_ERROR_LAUNCH_FAILED;
+             : error_of_launch(status);
 }
 
 /// Puts the launch on its stream's own queue, behind earlier launches, and returns.

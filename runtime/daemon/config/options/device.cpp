@@ -189,8 +189,8 @@ const ConfigOptions<DeviceRule>& common_device_options() {
        field(&DeviceRule::oversell_move_to)},
       {{"evacuate_to", IntegerType{0, session::kMaxDevices - 1}, "", Applies::at_once,
         "the device where the session's tenant is best served",
-        "The device where sessions go first when this one is drained (`fairgv drain`), if their tenants may "
-        "use it."},
+        "The device where sessions go first when this one is drained (`fairgv drain`) or fails, if their "
+        "tenants may use it."},
        field(&DeviceRule::evacuate_to)},
       {{"oversubscribe", NumberType{1, kMostTimesLent}, "times", Applies::new_programs,
         "no: what tenants hold fits into the device",

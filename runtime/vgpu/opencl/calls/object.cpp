@@ -40,6 +40,10 @@ Result<void> Handlers::handle(const wire::CreateContext& call) {
                                               reinterpret_cast<cl_context_properties>(platform.id), 0};
   context->handle = ContextHandle(clCreateContext(properties, static_cast<cl_uint>(ids.value().size()),
                                                   ids.value().data(), nullptr, nullptr, &context->error));
+  if (context->error != CL_SUCCESS && settings_.refused) {
+    for (const wire::DeviceIndex device : call.devices)
+      settings_.refused(driver_.devices()[device].root, context->error);
+  }
   return objects_.insert(call.id, std::move(context));
 }
 
@@ -74,6 +78,8 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
   if (queue->error == CL_SUCCESS) {
     queue->handle = make_queue(driver_.platforms()[platform], queue->context->handle.get(), queue->device,
                                call.properties & kQueueProperties, queue->error);
+    if (queue->error != CL_SUCCESS && settings_.refused)
+      settings_.refused(queue->lane->device(), queue->error);
   }
   queue->lane->set_failed_waits(failed_waits_.at(platform));
   if (has_failed_events_ && queue->error == CL_SUCCESS) learn_failed_waits(*queue);

@@ -64,8 +64,12 @@ struct MoveTest : SessionTableTest {
 
   /// Begins bob's session. `old_one`: what its first worker does once it is ready; `new_one`: what each
   /// further worker does from its start on.
-  void start_two(const std::string& old_one, const std::string& new_one) {
-    start({}, "case $options in *'\"takes_over\":true'*)\n" + new_one + ";; esac\n" + say(ready()) + old_one);
+  /// `trial`: what a worker does that tries a device.
+  void start_two(const std::string& old_one, const std::string& new_one,
+                 const std::string& trial = "exit 5\n") {
+    start({}, "case $options in *'\"trial\":{'*)\n" + trial +
+                  ";; esac\ncase $options in *'\"takes_over\":true'*)\n" + new_one + ";; esac\n" +
+                  say(ready()) + old_one);
     run_until([&] { return session().stage == Session::Stage::running; });
     old_worker = session().worker.pid();
   }

@@ -2,10 +2,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <random>
 
+#include "runtime/session/move/image.hpp"
 #include "tests/unit/vgpu/opencl/moving_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -191,6 +193,50 @@ UniqueFd file_with(const std::vector<std::byte>& bytes) {
   UniqueFd file(::memfd_create("image", MFD_CLOEXEC));
   EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   return file;
+}
+
+TEST_F(MovingSession, KnowsHowLongItsCommandsTake) {
+  slice_ns = 6'000'000;  // as if others waited: what is unknown is measured
+  const ObjectId buffer = make_buffer(numbers());
+  const ObjectId kernel = make_kernel("scale");
+  for (int i = 0; i < 8; ++i) {
+    const EventId scaled = client.events().acquire();
+    scale(queue, kernel, buffer, 1.0F, kCount, scaled);
+    EXPECT_EQ(end(scaled), CL_COMPLETE);
+    client.release_event(scaled);
+  }
+  auto from = leave_worker();
+  ASSERT_TRUE(from) << from.error().message;
+  std::vector<session::ImageHistory> told;
+  auto image = session::ImageReader::open(from->file, from->order.bytes);
+  ASSERT_TRUE(image);
+  for (;;) {
+    const auto item = image->next();
+    ASSERT_TRUE(item) << item.error().message;
+    if (item->kind == session::ItemKind::end) break;
+    if (item->kind != session::ItemKind::history) continue;
+    told.push_back(session::item_as<session::ImageHistory>(item->bytes, "no history").value());
+  }
+  EXPECT_TRUE(std::any_of(told.begin(), told.end(), [](const auto& each) { return each.samples > 0; }));
+  Successor next(segment, turns, settings());
+  (void)next.channel.daemon.send(to_text(session::GoOn{}));
+  const auto made = take_over(std::move(from).value(), next.channel.worker, segment, session::Api::opencl,
+                              next.executor, next.backend, nullptr);
+  ASSERT_TRUE(made) << made.error().message;
+  const auto helm = next.executor.helm().try_take();
+  const auto standing = next.executor.at(*helm).standing();
+  for (const session::ImageHistory& each : told) {
+    const auto& known = standing.histories.at(each.device);
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.kind == each.commands; });
+    ASSERT_NE(found, known.end());
+    EXPECT_EQ(static_cast<std::uint64_t>(found->time.count()), each.time_ns);
+    EXPECT_EQ(found->samples, each.samples);
+  }
+  // A session that has moved to another device has them as a guess.
+  for (const auto& known : standing.histories) EXPECT_GE(known.size(), told.size());
+  leaves.back()->go_on();
+  EXPECT_TRUE(client.call(wire::Ping{}));
 }
 
 /// Whoever has written an image may be hostile: it is refused, or made again as far as its calls go.
