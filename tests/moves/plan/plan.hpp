@@ -18,6 +18,9 @@ struct Capabilities {
   bool images = false;
   bool svm = false;  // coarse-grained, at least
   bool command_buffers = false;
+  /// No binaries and no command buffers, which other drivers do not take, nothing that drivers may round
+  /// differently, and no calls whose errors differ.
+  bool only_portable = false;
 };
 
 // ---- objects
