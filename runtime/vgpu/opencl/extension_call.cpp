@@ -32,6 +32,7 @@ class Arguments {
     return {};
   }
 
+  void poison(cl_int error) { poison_ = error; }
   /// The error of a poisoned object among the arguments, or CL_SUCCESS.
   cl_int poison() const { return poison_; }
 
@@ -100,6 +101,7 @@ Result<wire::ExtensionReply> call_extension(const wire::ExtensionSignature& sign
   Arguments arguments(signature, call);
   FAIRGV_CHECK(arguments.unpack(find_handle));
   wire::ExtensionReply reply;
+  if (function == nullptr && arguments.poison() == CL_SUCCESS) arguments.poison(CL_INVALID_OPERATION);
   if (arguments.poison() != CL_SUCCESS) {
     if (signature.returns == wire::ReturnKind::error)
       reply.returned = static_cast<std::uint64_t>(std::int64_t{arguments.poison()});

@@ -18,7 +18,7 @@ namespace fairgv::vgpu::opencl {
 using FindHandle = std::function<Result<void*>(wire::ParameterKind, std::uint64_t name, cl_int& poison)>;
 
 /// Calls `function`. An Error if the message does not fit the signature. With a poisoned object the function
-/// is not called, and its error is the answer.
+/// is not called, and its error is the answer; without a function, CL_INVALID_OPERATION is.
 Result<wire::ExtensionReply> call_extension(const wire::ExtensionSignature& signature, void (*function)(),
                                             const wire::CallExtension& call, const FindHandle& find_handle);
 

@@ -179,8 +179,8 @@ class Handlers final : public CallHandler {
   Result<cl_device_id> device(wire::DeviceIndex index) const;
   /// The platform of the device that a queue is on.
   const Platform& platform_of(const Queue& queue) const;
-  /// Asks the queue's driver, once per driver, how commands end that wait for a failed event.
-  void learn_failed_waits(Queue& queue);
+  /// Asks a driver, by one of its devices and once per driver, how commands end that wait for a failed event.
+  void learn_failed_waits(wire::PlatformIndex platform, cl_device_id device);
   /// A program by its id; a finished link's result is in it.
   Result<std::shared_ptr<Program>> program(wire::ObjectId id) const;
   /// Runs `job` on the slow lane; `completion` ends with the CL code that the job returns.
@@ -189,7 +189,8 @@ class Handlers final : public CallHandler {
   /// Where the range lies in this process; an Error if it is not in the arena, or shorter than `needed`.
   Result<std::byte*> arena(wire::ArenaRange range, std::uint64_t needed) const;
 
-  /// The driver's function of that name, or nullptr; an Error if there is no such platform.
+  /// The function of that name of the driver on which the platform's devices lie, or nullptr; an Error if
+  /// there is no such platform.
   Result<void*> extension_function(wire::PlatformIndex platform, std::string_view name) const;
   /// The driver's handle for an object that an extension's function is called with; see FindHandle.
   Result<void*> driver_handle(wire::ParameterKind kind, std::uint64_t name, cl_int& poison) const;

@@ -25,6 +25,7 @@
 #include "runtime/vgpu/memory/memory_account.hpp"
 #include "runtime/vgpu/opencl/argument_kinds.hpp"
 #include "runtime/vgpu/opencl/arguments.hpp"
+#include "runtime/vgpu/opencl/driver/driver.hpp"
 #include "runtime/vgpu/opencl/gates.hpp"
 #include "runtime/vgpu/opencl/handles.hpp"
 #include "runtime/vgpu/opencl/move/write_log.hpp"
@@ -88,13 +89,13 @@ struct Queue final : ObjectOf<Queue, ObjectKind::queue> {
   static constexpr std::string_view kName = "queue";
   std::shared_ptr<Context> context;
   std::shared_ptr<Lane> lane;
-  std::shared_ptr<const void> sub_device;  // that the driver's queue is on, if it is one
-  cl_device_id device = nullptr;           // the driver's, that it is on
-  cl_uint address_bits = 0;                // of that device
-  bool is_lent = false;                    // the memory of its device is (residency/)
-  bool is_pocl = false;                    // its driver is, some of whose checks are assertions
-  WriteLog* writes = nullptr;              // the session's; may be null
-  Gates* gates = nullptr;                  // the session's
+  Device on;                      // as it was when the queue was made
+  cl_device_id device = nullptr;  // the driver's, that it is on
+  cl_uint address_bits = 0;       // of that device
+  bool is_lent = false;           // the memory of its device is (residency/)
+  bool is_pocl = false;           // its driver is, some of whose checks are assertions
+  WriteLog* writes = nullptr;     // the session's; may be null
+  Gates* gates = nullptr;         // the session's
   /// Of local memory that it has, where the driver does not look by itself.
   std::uint64_t local_bytes = std::numeric_limits<std::uint64_t>::max();
   QueueHandle handle;

@@ -12,6 +12,11 @@ from .result import CRASH, FAIL, PASS, TIMEOUT, Outcome
 MOVED = "[device.1]\nsame_as = 1\n[session]\nmove_patience_s = 2\n"
 
 
+def seeing(tenant, numbers):
+    """For a daemon whose tenant sees these devices alone, whatever others its sessions are moved to."""
+    return f'[tenant."{tenant}"]\ndevices = "{",".join(map(str, numbers))}"\n'
+
+
 class Column:
     driver = None  # drivers.Driver
 
@@ -71,7 +76,7 @@ class FairGV(Column):
 
     TENANT = "conformance"
 
-    def __init__(self, driver, programs, folder, slicing=None, mover=None):
+    def __init__(self, driver, programs, folder, slicing=None, mover=None, sees=""):
         self.driver = driver
         self.programs = programs
         self.command = str(programs / "fairgv")
@@ -80,7 +85,7 @@ class FairGV(Column):
         self.mover = mover
         self.sockets = {}
         self.configuration = folder / "fairgvd.toml"
-        self.configuration.write_text(driver.configuration() + (MOVED if mover else ""), encoding="utf-8")
+        self.configuration.write_text(driver.configuration() + (MOVED if mover else "") + sees, encoding="utf-8")
 
     def __enter__(self):
         return self

@@ -6,6 +6,7 @@ platform of every program on it, this project's own tests included.
 
 import glob
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,13 +98,50 @@ def prepare(name, build):
 
 def devices(driver):
     """One line for each device, as a bare program sees them; or Missing, with what the loader says of the driver."""
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(("OCL_ICD_", "OPENCL_"))}
-    variables.update(driver.environment, OCL_ICD_VENDORS=driver.vendors)
-    listed = subprocess.run(["clinfo", "--list"], env=variables, capture_output=True, text=True)
-    lines = [line.strip(" `+-|") for line in listed.stdout.splitlines() if "Device #" in line]
+    lines = [line.strip(" `+-|") for line in list_devices(driver).splitlines() if "Device #" in line]
     if lines:
         return lines
-    raise Missing("it shows no device" + "".join(f"; {reason}" for reason in reasons_of(driver, variables)))
+    raise Missing("it shows no device" + "".join(f"; {reason}" for reason in reasons_of(driver, variables_of(driver))))
+
+
+def together(driver, other, folder):
+    """Both, for a daemon whose sessions move from the one to the other. The folder is for their vendor files."""
+    folder.mkdir(parents=True)
+    for each in (driver, other):
+        for vendor_file in Path(each.vendors).glob("*.icd"):
+            shutil.copy(vendor_file, folder)
+    return Driver(str(folder), driver.environment | other.environment,
+                  driver.readable + other.readable + [str(folder)])
+
+
+def numbers_of(driver, among):
+    """The numbers that the devices of a driver have among those of several, and those of the others."""
+    own = set(platforms(driver))
+    numbers = [[], []]
+    for number, platform in enumerate(platforms(among)):
+        numbers[platform not in own].append(number)
+    return numbers
+
+
+def platforms(driver):
+    """The name of each device's platform, in the order in which the loader lists them."""
+    names, name = [], ""
+    for line in list_devices(driver).splitlines():
+        if line.startswith("Platform #"):
+            name = line.partition(": ")[2]
+        elif "Device #" in line:
+            names.append(name)
+    return names
+
+
+def variables_of(driver):
+    """The environment of a bare program over it."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("OCL_ICD_", "OPENCL_"))}
+    return variables | driver.environment | {"OCL_ICD_VENDORS": driver.vendors}
+
+
+def list_devices(driver):
+    return subprocess.run(["clinfo", "--list"], env=variables_of(driver), capture_output=True, text=True).stdout
 
 
 def reasons_of(driver, variables):

@@ -1,5 +1,5 @@
-"""Moves the sessions of a daemon again and again while programs run: to another worker, to another device, to rest in a
-park and back."""
+"""Moves the sessions of a daemon again and again while programs run: to another worker, to another device or driver, to
+rest in a park and back."""
 
 import collections
 import json
@@ -19,11 +19,13 @@ MOST_HELD = 3  # times that a program is stopped: one that cannot be moved goes 
 
 
 class Mover:
-    def __init__(self, command, tenant, seed, devices):
+    def __init__(self, command, tenant, seed, places, foreign=()):
         self.command = command  # fairgv
         self.tenant = tenant
         self.random = random.Random(seed)
-        self.devices = devices  # how many there are
+        self.places = places  # the numbers of the devices to which sessions are moved
+        # Those of another driver. Programs are moved there by force: no two drivers have all in common.
+        self.foreign = foreign
         self.done = collections.Counter()
         self.refused = collections.Counter()
         self.unmoved = []  # programs
@@ -79,8 +81,8 @@ class Mover:
                 self.ask(socket, ["park", *self.random.choice([[], ["--wake"]])])
                 parked = True  # perhaps some of them
             else:
-                where = self.random.randrange(self.devices + 1)
-                self.ask(socket, ["migrate", *([] if where == self.devices else ["--device", str(where)])])
+                where = self.random.randrange(len(self.places) + 1)
+                self.ask(socket, ["migrate", *(self.to(self.places[where]) if where < len(self.places) else [])])
         if parked:
             self.ask(self.socket, ["resume"])
 
@@ -94,11 +96,14 @@ class Mover:
             return
         try:
             self.held += 1
-            if self.ask(socket, ["migrate"]) or self.held == MOST_HELD:
+            if self.ask(socket, ["migrate", *(self.to(self.foreign[0]) if self.foreign else [])]) or self.held == MOST_HELD:
                 self.head_start = None
         finally:
             for pid in stopped:
                 send(pid, signal.SIGCONT)
+
+    def to(self, device):
+        return ["--device", str(device), *(["--force"] if self.foreign else [])]
 
     def has_parked(self, socket):
         return any(session["parked"] for session in self.sessions(socket))

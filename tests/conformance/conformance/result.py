@@ -25,10 +25,12 @@ class Row:
     fairgv: Outcome | None
     bare_again: Outcome | None = None
     documented: str = ""  # the reason why the columns differ as they should
+    fairgv_ran: Outcome | None = None  # `fairgv`, before what it printed was compared
 
     def __post_init__(self):
         self.bare = self.bare or MISSING
         self.fairgv = self.fairgv or MISSING
+        self.fairgv_ran = self.fairgv
 
     def is_regression(self):
         """Passes bare, whenever it was tried, and not through FairGV."""

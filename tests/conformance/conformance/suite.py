@@ -49,10 +49,10 @@ class Suite:
         if self.index:
             packages.python_environment(self.build / "python", self.index, self.index_variables)
 
-    def fill_in(self, word):
-        """A word of a command line, in which {names} stand for places."""
+    def fill_in(self, word, seed=None):
+        """A word of a command line, in which {names} stand for places, and {seed} for a number."""
         return word.format(python=self.build / "python/bin/python", here=self.file.parent.parent / "programs",
-                           bin=self.programs, build=self.build)
+                           bin=self.programs, build=self.build, seed=seed)
 
     def batches(self, bare, only=None):
         """`bare` is the column in which tests are found."""

@@ -99,7 +99,7 @@ void release_queue(World& world, Number context) {
 void make_context(World& world) {
   const auto number = static_cast<Number>(world.contexts.size());
   const std::size_t device = world.random.below(world.can.devices);
-  const bool on_part = world.can.sub_devices && world.random.one_in(3);
+  const bool on_part = world.can.sub_devices && !world.can.only_portable && world.random.one_in(3);
   world.contexts.push_back({device, on_part});
   world.emit(MakeContext{number, device, on_part});
   for (std::uint64_t more = world.random.between(1, 3); more > 0; --more) make_queue(world, number);

@@ -129,7 +129,7 @@ void make_image(World& world, Number context) {
   Memory image{.context = context, .shape = Shape::kImage, .flags = any_access(random) | any_place(random)};
   image.type = random.of(types);
   image.size = any_image_size(random, image.type);
-  image.normalized = image.type == CL_MEM_OBJECT_IMAGE2D && random.one_in(2);
+  image.normalized = image.type == CL_MEM_OBJECT_IMAGE2D && random.one_in(2) && !world.can.only_portable;
   choose_format(random, image);
   image.bytes = image.pixel * image.size[0] * image.size[1] * image.size[2];
   const Number number = add(world, image);

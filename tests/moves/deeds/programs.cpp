@@ -33,6 +33,10 @@ std::vector<Number> free_kernels(const World& world, Number context) {
   return kernels;
 }
 
+bool may_make(const World& world, const KernelKind& kind) {
+  return !world.can.only_portable || !kind.rounds;
+}
+
 void release(World& world, Number kernel) {
   world.emit(Release{Kind::kKernel, kernel});
   world.kernels[kernel].held = false;
@@ -55,7 +59,7 @@ void make_program(World& world, Number context) {
   ProgramModel program{context, &module, Way::kBuild, true};
   if (!module.header_name.empty() || world.random.one_in(4)) {
     program.way = Way::kCompileAndLink;
-  } else if (world.random.one_in(4)) {
+  } else if (world.random.one_in(4) && !world.can.only_portable) {
     program.way = Way::kBinary;
   }
   const auto number = static_cast<Number>(world.programs.size());
@@ -63,7 +67,8 @@ void make_program(World& world, Number context) {
   world.emit(MakeProgram{number, context, program.way, module.sources, module.header_name, module.header,
                          world.random.of(all_options())});
   for (const KernelKind& kind : module.kernels)
-    if (world.random.one_in(3) || &kind == &module.kernels.front()) add_kernel(world, number, kind);
+    if ((world.random.one_in(3) || &kind == &module.kernels.front()) && may_make(world, kind))
+      add_kernel(world, number, kind);
 }
 
 void rebuild_program(World& world, Number context) {
@@ -80,7 +85,7 @@ void rebuild_program(World& world, Number context) {
   for (const Number each : kernels) release(world, each);
   world.emit(Rebuild{program, world.random.of(all_options())});
   for (const KernelKind& kind : world.programs[program].module->kernels)
-    if (world.random.one_in(2)) add_kernel(world, program, kind);
+    if (world.random.one_in(2) && may_make(world, kind)) add_kernel(world, program, kind);
 }
 
 void release_program(World& world, Number context) {
@@ -95,7 +100,8 @@ void make_kernel(World& world, Number context) {
   const std::vector<Number> programs = held_programs(world, context);
   if (programs.empty() || held_kernels(world, context).size() >= kMostKernels) return;
   const Number program = world.random.of(programs);
-  add_kernel(world, program, world.random.of(world.programs[program].module->kernels));
+  const KernelKind& kind = world.random.of(world.programs[program].module->kernels);
+  if (may_make(world, kind)) add_kernel(world, program, kind);
 }
 
 void clone_kernel(World& world, Number context) {

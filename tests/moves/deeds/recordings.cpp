@@ -101,7 +101,8 @@ class RecordingPlanner {
 
 void record(World& world, Number context) {
   const auto queue = world.any_queue(context);
-  if (!world.can.command_buffers || !queue || held_recordings(world, context).size() >= kMostRecordings)
+  if (!world.can.command_buffers || world.can.only_portable || !queue ||
+      held_recordings(world, context).size() >= kMostRecordings)
     return;
   RecordingModel model;
   model.queue = *queue;

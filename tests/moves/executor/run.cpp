@@ -1,5 +1,6 @@
 #include "tests/moves/executor/run.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -29,18 +30,31 @@ T value_of(cl_device_id device, cl_device_info what) {
   return value;
 }
 
-bool is_fairgv(cl_platform_id platform) {
-  char vendor[64] = {};
-  expect(clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof(vendor), vendor, nullptr),
-         "clGetPlatformInfo");
-  return std::string(vendor).find("FairGV") != std::string::npos;
+bool says(cl_platform_id platform, cl_platform_info what, std::string_view word) {
+  std::size_t size = 0;
+  expect(clGetPlatformInfo(platform, what, 0, nullptr, &size), "clGetPlatformInfo");
+  std::string text(size, '\0');
+  expect(clGetPlatformInfo(platform, what, size, text.data(), nullptr), "clGetPlatformInfo");
+  return text.find(word) != std::string::npos;
+}
+
+cl_platform_id find_platform(std::string_view word) {
+  cl_uint count = 0;
+  expect(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
+  std::vector<cl_platform_id> all(count);
+  expect(clGetPlatformIDs(count, all.data(), nullptr), "clGetPlatformIDs");
+  const auto found = std::find_if(all.begin(), all.end(), [word](cl_platform_id platform) {
+    return says(platform, CL_PLATFORM_NAME, word);
+  });
+  if (found == all.end()) throw Unexpected("no platform has '" + std::string(word) + "' in its name");
+  return *found;
 }
 
 }  // namespace
 
-Devices find_devices(std::size_t first, std::size_t count) {
+Devices find_devices(std::string_view platform, std::size_t first, std::size_t count) {
   Devices found;
-  expect(clGetPlatformIDs(1, &found.platform, nullptr), "clGetPlatformIDs");
+  found.platform = find_platform(platform);
   cl_uint all = 0;
   expect(clGetDeviceIDs(found.platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &all), "clGetDeviceIDs");
   if (first + count > all)
@@ -50,12 +64,12 @@ Devices find_devices(std::size_t first, std::size_t count) {
   expect(clGetDeviceIDs(found.platform, CL_DEVICE_TYPE_ALL, all, devices.data(), nullptr), "clGetDeviceIDs");
   const auto begin = devices.begin() + static_cast<std::ptrdiff_t>(first);
   found.devices.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-  found.is_bare_driver = !is_fairgv(found.platform);
+  found.is_bare_driver = !says(found.platform, CL_PLATFORM_VENDOR, "FairGV");
   return found;
 }
 
 Capabilities capabilities_of(const Devices& devices) {
-  Capabilities can{devices.devices.size(), true, true, true, true};
+  Capabilities can{devices.devices.size(), true, true, true, true, false};
   for (const cl_device_id each : devices.devices) {
     can.images = can.images && value_of<cl_bool>(each, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
     can.svm = can.svm && (value_of<cl_device_svm_capabilities>(each, CL_DEVICE_SVM_CAPABILITIES) &

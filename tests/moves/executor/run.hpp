@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tests/moves/plan/plan.hpp"
@@ -17,8 +18,9 @@ struct Devices {
   bool is_bare_driver = false;
 };
 
-/// `count` devices of the first platform from the one with this index on. Throws Unexpected without them.
-Devices find_devices(std::size_t first, std::size_t count);
+/// `count` devices, from the one with the index `first` on, of the first platform whose name has this word.
+/// Throws Unexpected without them.
+Devices find_devices(std::string_view platform, std::size_t first, std::size_t count);
 
 /// The capabilities that all of them have.
 Capabilities capabilities_of(const Devices& devices);

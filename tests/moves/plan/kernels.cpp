@@ -182,6 +182,7 @@ Module images() {
   KernelKind paint{"paint_image2d", {P::kImageOut, P::kIn, P::kCount, P::kValue}};
   sample.image = paint.image = CL_MEM_OBJECT_IMAGE2D;
   sample.normalized_pixels = paint.normalized_pixels = true;
+  sample.rounds = paint.rounds = true;
   module.kernels.push_back(sample);
   module.kernels.push_back(paint);
   module.sources = {text + kNormalizedPixels};
@@ -203,7 +204,7 @@ Module values() {
   Module module;
   module.sources = {std::string(kHelpers) + kValues};
   module.kernels = {{"by_value", {P::kOut, P::kCount, P::kVector, P::kRecord}},
-                    {"smooth", {P::kOut, P::kIn, P::kCount, P::kFloat}},
+                    {"smooth", {P::kOut, P::kIn, P::kCount, P::kFloat}, false, true},
                     {"by_fours", {P::kOut, P::kIn, P::kCount, P::kValue}},
                     {"say", {P::kIn, P::kCount, P::kValue}}};
   return module;

@@ -29,6 +29,7 @@ struct KernelKind {
   std::string name;
   std::vector<Parameter> parameters;
   bool needs_local_size = false;   // its results depend on the work-groups
+  bool rounds = false;             // each driver may round its results differently
   cl_mem_object_type image = 0;    // of its images
   bool normalized_pixels = false;  // CL_UNORM_INT8, else unsigned integers
 };

@@ -19,6 +19,9 @@ struct Capabilities {
   bool svm = false;  // coarse-grained, at least
   bool command_buffers = false;
   bool sub_devices = false;
+  /// No binaries, command buffers and sub-devices, which other drivers do not take, nothing that drivers may
+  /// round differently, and no calls whose errors differ.
+  bool only_portable = false;
 };
 
 // ---- objects

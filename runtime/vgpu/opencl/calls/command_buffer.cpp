@@ -101,7 +101,7 @@ Result<void> Handlers::handle(const wire::CreateCommandBuffer& call) {
   buffer->queue = std::move(queue).value();
   buffer->error = buffer->queue->error;
   if (buffer->error == CL_SUCCESS) {
-    const Device& device = driver_.devices()[buffer->queue->lane->device()];
+    const Device& device = buffer->queue->on;
     buffer->driver = CommandBufferFunctions::of(driver_.platforms()[device.platform].id);
     const cl_command_buffer_flags_khr flags = driver_flags(device.id, call.flags);
     const cl_command_buffer_properties_khr properties[] = {CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0};

@@ -34,8 +34,9 @@ Result<void*> Handlers::extension_function(wire::PlatformIndex platform, std::st
   if (platform >= driver_.platforms().size()) {
     return Error{fmt::format("platform {} of {} does not exist", platform, driver_.platforms().size())};
   }
-  return clGetExtensionFunctionAddressForPlatform(driver_.platforms()[platform].id,
-                                                  std::string(name).c_str());
+  const auto place = driver_.place_of(platform);
+  if (!place) return nullptr;
+  return clGetExtensionFunctionAddressForPlatform(driver_.platforms()[*place].id, std::string(name).c_str());
 }
 
 Result<wire::StatusReply> Handlers::handle(const wire::FindExtensionFunction& call) {
@@ -47,9 +48,11 @@ Result<wire::ExtensionReply> Handlers::handle(const wire::CallExtension& call) {
   const wire::ExtensionSignature* const signature = wire::find_signature(call.function);
   if (signature == nullptr) return Error{fmt::format("a function '{}' that no table has", call.function)};
   FAIRGV_TRY(function, extension_function(call.platform, call.function));
-  if (function.value() == nullptr) return Error{fmt::format("the driver has no {}", call.function)};
+  // The program has found it: a driver to which the session was moved may lack it.
+  if (function.value() == nullptr && driver_.place_of(call.platform) == call.platform)
+    return Error{fmt::format("the driver has no {}", call.function)};
   // The others ask, by their names.
-  if (!call.function.starts_with("clGet")) changed_by_ = call.function;
+  if (function.value() != nullptr && !call.function.starts_with("clGet")) changed_by_ = call.function;
   return call_extension(*signature, reinterpret_cast<void (*)()>(function.value()), call,
                         [this](wire::ParameterKind kind, std::uint64_t name, cl_int& poison) {
                           return driver_handle(kind, name, poison);
@@ -58,9 +61,12 @@ Result<wire::ExtensionReply> Handlers::handle(const wire::CallExtension& call) {
 
 Result<void*> Handlers::driver_handle(wire::ParameterKind kind, std::uint64_t name, cl_int& poison) const {
   switch (kind) {
-    case wire::ParameterKind::platform:
+    case wire::ParameterKind::platform: {
       if (name > driver_.platforms().size()) break;
-      return static_cast<void*>(driver_.platforms()[name - 1].id);
+      const auto place = driver_.place_of(static_cast<wire::PlatformIndex>(name - 1));
+      if (!place) poison = CL_INVALID_PLATFORM;
+      return place ? static_cast<void*>(driver_.platforms()[*place].id) : nullptr;
+    }
     case wire::ParameterKind::device:
       if (name > driver_.devices().size() || driver_.devices()[name - 1].id == nullptr) break;
       return static_cast<void*>(driver_.devices()[name - 1].id);

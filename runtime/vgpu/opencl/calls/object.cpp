@@ -58,7 +58,7 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
   queue->context = std::move(context).value();
   queue->lane = std::make_shared<Lane>(in_order, driver_.devices()[call.device].root,
                                        profiling ? Clock::device : Clock::none);
-  queue->sub_device = driver_.devices()[call.device].owner;
+  queue->on = driver_.devices()[call.device];
   queue->device = id.value();
   queue->writes = &moving_.writes();
   queue->gates = &gates_;
@@ -81,8 +81,10 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
     if (queue->error != CL_SUCCESS && settings_.refused)
       settings_.refused(queue->lane->device(), queue->error);
   }
-  queue->lane->set_failed_waits(failed_waits_.at(platform));
-  if (has_failed_events_ && queue->error == CL_SUCCESS) learn_failed_waits(*queue);
+  // The program goes on seeing what its own device's driver does.
+  queue->lane->set_failed_waits(failed_waits_.at(queue->on.known_on));
+  if (has_failed_events_ && queue->error == CL_SUCCESS)
+    learn_failed_waits(queue->on.known_on, queue->on.known_as);
   return objects_.insert(call.id, std::move(queue));
 }
 

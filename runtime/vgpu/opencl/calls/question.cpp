@@ -190,8 +190,8 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckLaunch& call) {
         call.has_global_size != 0 ? range.global.data() : nullptr, has_local ? range.local.data() : nullptr,
         waits.count, waits.list, waits.event);
   };
-  learn_failed_waits(*queue.value());
-  const auto platform = driver_.devices()[queue.value()->lane->device()].platform;
+  const wire::PlatformIndex platform = queue.value()->on.platform;
+  learn_failed_waits(platform, queue.value()->device);
   const bool kept = failed_waits_.at(platform)->rule() == FailedWaits::kIgnored;
   // Then the command's end has to tell.
   if (kept && commands_kept_++ >= kMostKept) return reply;
@@ -200,27 +200,27 @@ Result<wire::StatusReply> Handlers::handle(const wire::CheckLaunch& call) {
 }
 
 const Platform& Handlers::platform_of(const Queue& queue) const {
-  return driver_.platforms()[driver_.devices()[queue.lane->device()].platform];
+  return driver_.platforms()[queue.on.platform];
 }
 
 Result<void> Handlers::handle(const wire::SetUserEventStatus& call) {
   // Until a program has an event fail, no driver is asked how commands end that wait for it.
   if (call.status < 0 && !has_failed_events_) {
     has_failed_events_ = true;
-    for (wire::PlatformIndex i = 0; i < driver_.platforms().size(); ++i) {
-      const auto queue = objects_.find_if<Queue>([&](const Queue& each) {
-        return each.error == CL_SUCCESS && &platform_of(each) == &driver_.platforms()[i];
-      });
-      if (queue) learn_failed_waits(*queue);
-    }
+    objects_.each<Queue>([this](const Queue& queue) {
+      if (queue.error == CL_SUCCESS) learn_failed_waits(queue.on.known_on, queue.on.known_as);
+    });
   }
   return executor_.set_user_event(call.event, call.status);
 }
 
-void Handlers::learn_failed_waits(Queue& queue) {
-  const auto platform = driver_.devices()[queue.lane->device()].platform;
+void Handlers::learn_failed_waits(wire::PlatformIndex platform, cl_device_id device) {
   if (std::exchange(failed_waits_known_.at(platform), std::uint8_t{1}) != 0) return;
-  failed_waits_.at(platform)->set(failed_waits_of(driver_.platforms()[platform], queue));
+  cl_int error = CL_SUCCESS;
+  // A session that has moved to another driver may have no context on this one.
+  const ContextHandle context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &error));
+  if (error == CL_SUCCESS)
+    failed_waits_.at(platform)->set(failed_waits_of(driver_.platforms()[platform], context.get(), device));
 }
 
 }  // namespace fairgv::vgpu::opencl

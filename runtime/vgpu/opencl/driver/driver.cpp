@@ -58,7 +58,7 @@ Result<Driver> Driver::open() {
       cl_device_type type = 0;
       clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr);
       const auto root = static_cast<wire::DeviceIndex>(driver.devices_.size());
-      driver.devices_.push_back({device, index, type, root, root, 0, nullptr});
+      driver.devices_.push_back({device, index, type, root, root, device, index, 0, nullptr});
     }
   }
   if (driver.devices_.empty()) {
@@ -110,6 +110,24 @@ Result<std::vector<cl_device_id>> Driver::ids(std::span<const wire::DeviceIndex>
     ids.push_back(devices_[device].id);
   }
   return ids;
+}
+
+void Driver::replace(wire::DeviceIndex device, const Device& by) {
+  const Device before = devices_[device];
+  devices_[device] = by;
+  devices_[device].charged = device;
+  devices_[device].known_as = before.known_as;
+  devices_[device].known_on = before.known_on;
+}
+
+std::optional<wire::PlatformIndex> Driver::place_of(wire::PlatformIndex platform) const {
+  std::optional<wire::PlatformIndex> place;
+  for (const Device& device : root_devices()) {
+    if (device.known_on != platform) continue;
+    if (place && *place != device.platform) return std::nullopt;
+    place = device.platform;
+  }
+  return place ? place : platform;
 }
 
 }  // namespace fairgv::vgpu::opencl

@@ -40,6 +40,10 @@ struct Device {
   /// The program's device whose memory it has: itself, or the device that it is part of. Not `root`, where
   /// the session has moved to another device (replace()).
   wire::DeviceIndex charged = 0;
+  /// The device, or that which it is part of, and its platform as the program knows them: not `id` and
+  /// `platform`, where the session has moved.
+  cl_device_id known_as = nullptr;
+  wire::PlatformIndex known_on = 0;
   /// How often a device was split to make it.
   std::uint32_t depth = 0;
   /// Of a sub-device: the driver's reference, and that of the device it was split from. Every object that the
@@ -105,12 +109,12 @@ class Driver {
   /// An Error if a device cannot be split as in the other worker.
   Result<void> make_again(std::span<const Partition> partitions);
 
-  /// A device of the topology is this one from now on, but for the account of its memory: before anything is
-  /// made on it.
-  void replace(wire::DeviceIndex device, const Device& by) {
-    devices_[device] = by;
-    devices_[device].charged = device;
-  }
+  /// A device of the topology is this one from now on, but for the account of its memory and for what the
+  /// program has seen of it: before anything is made on it.
+  void replace(wire::DeviceIndex device, const Device& by);
+
+  /// The platform on which the devices of a platform of the program's lie now; nothing if on several.
+  std::optional<wire::PlatformIndex> place_of(wire::PlatformIndex platform) const;
 
  private:
   /// The most sub-devices at a time.

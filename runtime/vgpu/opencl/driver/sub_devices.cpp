@@ -92,8 +92,8 @@ std::optional<std::vector<Device>> Driver::parts_of(const Device& whole,
   std::vector<Device> parts;
   for (const cl_device_id id : ids) {
     std::shared_ptr<const void> owner(id, [id, whole = whole.owner](const void*) { clReleaseDevice(id); });
-    parts.push_back(
-        {id, whole.platform, whole.type, whole.root, whole.charged, whole.depth + 1, std::move(owner)});
+    parts.push_back({id, whole.platform, whole.type, whole.root, whole.charged, whole.known_as,
+                     whole.known_on, whole.depth + 1, std::move(owner)});
   }
   const auto live = static_cast<std::size_t>(std::count_if(
       devices_.begin(), devices_.end(), [](const Device& device) { return device.id != nullptr; }));

@@ -15,16 +15,16 @@ struct Stage {
   EventHandle gate;
   cl_int error = CL_SUCCESS;
 
-  Stage(const Platform& platform, const Queue& like) {
-    queue = make_queue(platform, like.context->handle.get(), like.device, 0, error);
-    if (error == CL_SUCCESS) gate = EventHandle(clCreateUserEvent(like.context->handle.get(), &error));
+  Stage(const Platform& platform, cl_context context, cl_device_id device) {
+    queue = make_queue(platform, context, device, 0, error);
+    if (error == CL_SUCCESS) gate = EventHandle(clCreateUserEvent(context, &error));
   }
 };
 
 /// The status of a command that waits for an event which ends with `failure`; CL_QUEUED if the driver does
 /// not tell.
-cl_int end_after(const Platform& platform, const Queue& like, cl_int failure) {
-  Stage stage(platform, like);
+cl_int end_after(const Platform& platform, cl_context context, cl_device_id device, cl_int failure) {
+  Stage stage(platform, context, device);
   if (stage.error != CL_SUCCESS) return CL_QUEUED;
   const cl_event gate = stage.gate.get();
   EventHandle marker;
@@ -62,7 +62,7 @@ QueueHandle make_queue(const Platform& platform, cl_context context, cl_device_i
 
 cl_int try_command(const Platform& platform, const Queue& like, bool runs_after_failure,
                    const std::function<cl_int(cl_command_queue, const Waits&)>& enqueue) {
-  Stage stage(platform, like);
+  Stage stage(platform, like.context->handle.get(), like.device);
   if (stage.error != CL_SUCCESS) return stage.error;
   const cl_event gate = stage.gate.get();
   EventHandle dropped;
@@ -79,10 +79,10 @@ cl_int try_command(const Platform& platform, const Queue& like, bool runs_after_
   return answer;
 }
 
-FailedWaits::Rule failed_waits_of(const Platform& platform, const Queue& like) {
+FailedWaits::Rule failed_waits_of(const Platform& platform, cl_context context, cl_device_id device) {
   // Two numbers that mean nothing to any driver: a driver that answers with both passes them on.
-  const cl_int first = end_after(platform, like, -9901);
-  const cl_int second = end_after(platform, like, -9902);
+  const cl_int first = end_after(platform, context, device, -9901);
+  const cl_int second = end_after(platform, context, device, -9902);
   if (first == -9901 && second == -9902) return FailedWaits::kPassedOn;
   if (first == CL_COMPLETE && second == CL_COMPLETE) return FailedWaits::kIgnored;
   return first < 0 && first == second ? first : kWaitListFailed;

@@ -26,6 +26,6 @@ cl_int try_command(const Platform& platform, const Queue& like, bool runs_after_
 
 /// How the driver lets commands end that waited for an event which failed; if it does not tell, the rule that
 /// the specification suggests.
-FailedWaits::Rule failed_waits_of(const Platform& platform, const Queue& like);
+FailedWaits::Rule failed_waits_of(const Platform& platform, cl_context context, cl_device_id device);
 
 }  // namespace fairgv::vgpu::opencl
