@@ -120,9 +120,8 @@ class StreamGroup final : public cuda::StreamGroup {
  public:
   explicit StreamGroup(CUcontext owner) : cuda::StreamGroup(owner, kLeastPriority, kGreatestPriority) {}
   CUresult fault() const override { return fault_.load(std::memory_order_acquire); }
-  /// The first fault stays. A device that is not available is none: nothing has run there.
+  /// The first fault stays.
   void set_fault(CUresult code) {
-    if (code == CUDA_ERROR_DEVICE_UNAVAILABLE) return;
     CUresult none = CUDA_SUCCESS;
     fault_.compare_exchange_strong(none, code, std::memory_order_acq_rel);
   }
