@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -90,7 +91,10 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
   };
   FailingDevices failing(
       [&daemon](const session::DeviceFailed& failed) { return daemon.offer(to_text(failed)); });
-  const auto has_failed = [&failing, &back_end](wire::DeviceIndex device, std::int32_t error) {
+  // While it makes a session again, that says by itself what went wrong.
+  std::atomic<bool> serves{!from};
+  const auto has_failed = [&failing, &back_end, &serves](wire::DeviceIndex device, std::int32_t error) {
+    if (!serves) return false;
     const auto name = back_end.value()->device_failure(error);
     return name && failing.fails(device, *name, std::chrono::steady_clock::now());
   };
@@ -138,6 +142,7 @@ Result<int> serve(const session::WorkerOptions& options, const Socket& daemon) {
     if (!next) give_up_take_over(daemon, next.error());
     next_number = next.value();
     from.reset();
+    serves = true;
   }
   Worker worker(segment.value(), executor, *calls, placement->commands_run_on());
   if (back_end.value()->callbacks_may_issue()) executor.set_stand_in(&worker);

@@ -97,7 +97,7 @@ TEST(Protocol, AWorkersMessageArrivesAsItWasSent) {
   EXPECT_EQ(std::get<LongCommand>(told.value()), command);
 }
 
-TEST(Protocol, WhatIsSaidOfAFailingDeviceArrivesAsItWasSent) {
+TEST(Protocol, MessagesAboutAFailingDeviceArriveAsTheyWereSent) {
   const auto said = parse_worker_message(to_text(DeviceFailed{2, "CL_DEVICE_NOT_AVAILABLE"}));
   ASSERT_TRUE(said) << said.error().message;
   EXPECT_EQ(std::get<DeviceFailed>(said.value()).device, 2U);

@@ -21,7 +21,7 @@ struct FailingDeviceTest : ExecutorTest {
   }
 };
 
-TEST_F(FailingDeviceTest, WhatWasUnderWayIsLostAndTheRestWaits) {
+TEST_F(FailingDeviceTest, CommandsUnderWayAreLostAndOthersWait) {
   for (const std::uint32_t each : {0U, 1U}) enqueue(static_cast<int>(each), event(each));
   grant_now();
   enqueue(2, event(2));

@@ -63,7 +63,7 @@ CUresult verdict(const RuntimeBlock& block) {
 }
 
 /// Of a launch that the OpenCL driver beneath has refused, or ended with this error. A device that has failed
-/// is not the kernel's fault: the context goes on, if it can.
+/// is not the kernel's fault.
 CUresult error_of_launch(cl_int status) {
   return status == CL_DEVICE_NOT_AVAILABLE ? CUDA_ERROR_DEVICE_UNAVAILABLE : CUDA_ERROR_LAUNCH_FAILED;
 }

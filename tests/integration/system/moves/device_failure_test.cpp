@@ -57,7 +57,7 @@ struct FailingDevice : Moving {
 /// By the way in which launches fail.
 struct FailingLaunches : FailingDevice, ::testing::WithParamInterface<const char*> {};
 
-TEST_P(FailingLaunches, LoseAllTenantsOneCommandEach) {
+TEST_P(FailingLaunches, CostEachTenantOneCommandAtMost) {
   auto alice = start_survivor("alice");
   auto bob = start_survivor("bob");
   ASSERT_TRUE(progresses(alice) && progresses(bob));
