@@ -77,7 +77,7 @@ TEST(PlanOrder, AnEndIsTheEndOfAllThatWasBefore) {
 
 constexpr std::size_t kDeeds = 150;
 constexpr std::uint64_t kPlans = 300;
-const Capabilities kAll{1, true, true, true, true, false};
+const Capabilities kAll{1, true, true, true, true, false, false};
 
 /// The references that the program holds, by the kind and number of the object.
 class References {

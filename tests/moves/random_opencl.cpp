@@ -1,5 +1,6 @@
-// random_opencl SEED [--steps N] [--platform WORD] [--device D] [--devices N] [--portable 0|1] [--stretch MS]
-//               [--details 0|1]
+// random_opencl SEED [--steps N] [--platform WORD] [--device D] [--devices N] [--portable 0|1] [--failing
+// 0|1]
+//               [--stretch MS] [--details 0|1]
 //
 // Makes a random OpenCL program of the seed, runs it and prints a hash of its results at each check, and of
 // all at the end. The results follow from the seed alone, on every device of one kind: a program that prints
@@ -8,6 +9,7 @@
 // --steps: the program's length. --platform: it runs on the first whose name has this word; default: the
 // first.
 // --portable 1: it makes nothing that only one driver can make again, and its results are the same on each.
+// --failing 1: events fail more often, portable or not.
 // --stretch: the least time that it takes. --details 1: its steps and results on standard error.
 #include <charconv>
 #include <chrono>
@@ -23,7 +25,8 @@
 namespace {
 
 struct Options {
-  std::uint64_t seed = 0, steps = 150, device = 0, devices = 1, portable = 0, stretch = 0, details = 0;
+  std::uint64_t seed = 0, steps = 150, device = 0, devices = 1, portable = 0, failing = 0, stretch = 0,
+                details = 0;
   std::string_view platform;  // a part of its name
 };
 
@@ -45,6 +48,7 @@ std::optional<Options> options_of(int argc, char** argv) {
                                   : name == "--device"   ? &options.device
                                   : name == "--devices"  ? &options.devices
                                   : name == "--portable" ? &options.portable
+                                  : name == "--failing"  ? &options.failing
                                   : name == "--stretch"  ? &options.stretch
                                   : name == "--details"  ? &options.details
                                                          : nullptr;
@@ -61,7 +65,7 @@ int main(int argc, char** argv) {
   if (!options) {
     std::fputs(
         "usage: random_opencl SEED [--steps N] [--platform WORD] [--device D] [--devices N]\n"
-        "                     [--portable 0|1] [--stretch MS] [--details 0|1]\n",
+        "                     [--portable 0|1] [--failing 0|1] [--stretch MS] [--details 0|1]\n",
         stderr);
     return 2;
   }
@@ -69,6 +73,7 @@ int main(int argc, char** argv) {
     const Devices devices = find_devices(options->platform, options->device, options->devices);
     Capabilities can = capabilities_of(devices);
     can.only_portable = options->portable != 0;
+    can.failing_events = options->failing != 0;
     run(make_plan(options->seed, options->steps, can), devices,
         {std::chrono::milliseconds(options->stretch), options->details != 0});
   } catch (const Unexpected& problem) {

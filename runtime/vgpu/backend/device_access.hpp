@@ -27,6 +27,10 @@ class DeviceAccess {
 
   bool may_use(wire::DeviceIndex device) const {
     if (device < session::kMaxDevices && (moved_to_ >> device & 1) != 0) return true;
+    return may_name(device);
+  }
+  /// Of the devices by the program's numbers, wherever they lie.
+  bool may_name(wire::DeviceIndex device) const {
     return device >= devices_.size() || devices_[device].hidden.load(std::memory_order_relaxed) == 0;
   }
 

@@ -21,7 +21,7 @@ class Batch:
     def judge(self, row, elsewhere=None):
         """What the suite says of the row beyond the outcomes: programs that must also print the same, and differences
         that are as documented. `elsewhere`: the outcome on the driver to which the program was moved."""
-        if elsewhere is not None and elsewhere.status != PASS:
+        if elsewhere is not None and elsewhere.status != PASS and elsewhere.status == row.fairgv_ran.status:
             row.documented = "on the driver that it was moved to: " + (elsewhere.detail or elsewhere.status)
         elif self.comparison is not None and row.bare.status == PASS and row.fairgv_ran.status == PASS:
             difference = self.comparison.difference(row.bare.printed, row.fairgv_ran.printed,

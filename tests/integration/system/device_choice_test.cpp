@@ -246,6 +246,24 @@ TEST_F(DeviceChoice, AProgramThatLosesItsSessionMayFindAnotherDeviceThen) {
   EXPECT_EQ(alice->wait(), 0);
 }
 
+TEST_F(DeviceChoice, AProgramThatHasMovedFindsItsOwnDevicesAndNoOthers) {
+  start("[tenant.alice]\ndevices = \"1\"\n");
+  const auto alice = connect("alice");
+  const auto bob = connect("bob");
+  ASSERT_TRUE(alice && bob);
+  for (const char* const place : {"0", "1"}) {
+    for (const char* const name : {"alice", "bob"}) {
+      const auto moved = fairgv({"migrate", name, "--device", place});
+      EXPECT_EQ(moved.status, 0) << joined(moved);
+    }
+    for (const std::uint64_t type : {kDefaultType, kAnyType})
+      EXPECT_EQ(alice->call(wire::GetDevicesOfType{0, type})->devices, Numbers({1})) << "at " << place;
+    EXPECT_EQ(context_error(*alice, 1), 0);
+    EXPECT_EQ(context_error(*alice, 0), kDeviceNotAvailable) << "another device of its own lies there";
+    EXPECT_EQ(bob->call(wire::GetDevicesOfType{0, kAnyType})->devices, Numbers({0, 1})) << "at " << place;
+  }
+}
+
 TEST_F(DeviceChoice, AReloadHoldsForProgramsThatStartAfterwards) {
   start("");
   const auto before = connect("alice");

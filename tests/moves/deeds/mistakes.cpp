@@ -7,8 +7,9 @@ void make_mistake(World& world, Number context) {
   const auto program = any_program(world, context);
   if (!queue) return;
   // Drivers answer the others differently.
-  const std::size_t kinds = world.can.only_portable ? 2 : 4;
-  switch (world.random.below(kinds)) {
+  std::size_t kind = world.random.below(world.can.only_portable ? 2 : 4);
+  if (world.can.failing_events && world.random.one_in(2)) kind = 3;
+  switch (kind) {
     case 0: {
       if (!program) return;
       const Number kernel = add_kernel(world, *program, world.programs[*program].module->kernels.front());

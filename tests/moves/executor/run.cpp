@@ -69,7 +69,7 @@ Devices find_devices(std::string_view platform, std::size_t first, std::size_t c
 }
 
 Capabilities capabilities_of(const Devices& devices) {
-  Capabilities can{devices.devices.size(), true, true, true, true, false};
+  Capabilities can{devices.devices.size(), true, true, true, true, false, false};
   for (const cl_device_id each : devices.devices) {
     can.images = can.images && value_of<cl_bool>(each, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
     can.svm = can.svm && (value_of<cl_device_svm_capabilities>(each, CL_DEVICE_SVM_CAPABILITIES) &

@@ -22,6 +22,8 @@ struct Capabilities {
   /// No binaries, command buffers and sub-devices, which other drivers do not take, nothing that drivers may
   /// round differently, and no calls whose errors differ.
   bool only_portable = false;
+  /// Events that fail all the same: not all drivers survive these.
+  bool failing_events = false;
 };
 
 // ---- objects

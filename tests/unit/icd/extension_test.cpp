@@ -64,6 +64,15 @@ void (*as_driver(Function* function))() {
   return reinterpret_cast<void (*)()>(function);
 }
 
+TEST(ExtensionFunctions, FailOnADriverWithoutThem) {
+  static const ExtensionSignature row{"mark", "test", ReturnKind::error, {sig::u32, sig::out(8)}};
+  using Function = cl_int(cl_uint, cl_ulong*);
+  ExtensionFunction function(row, Worker(row, nullptr));
+  cl_ulong untouched = 7;
+  EXPECT_EQ(made<Function>(function)(1, &untouched), CL_INVALID_OPERATION);
+  EXPECT_EQ(untouched, 7U);
+}
+
 // ---- every kind of parameter
 
 TEST(ExtensionFunctions, PassNumbersOfBothSizesAndReturnErrors) {

@@ -10,7 +10,8 @@ Result<wire::SubDevicesReply> Handlers::handle(const wire::CreateSubDevices& cal
   const auto* const properties =
       reinterpret_cast<const cl_device_partition_property*>(call.properties.data());
   wire::SubDevicesReply reply;
-  if (!settings_.access.may_use(driver_.devices()[call.device].root)) reply.error = CL_DEVICE_NOT_AVAILABLE;
+  if (!settings_.access.may_name(driver_.devices()[call.device].charged))
+    reply.error = CL_DEVICE_NOT_AVAILABLE;
   if (reply.error != CL_SUCCESS) return reply;
   reply.error = clCreateSubDevices(id.value(), properties, 0, nullptr, &reply.count);
   if (reply.error != CL_SUCCESS || call.only_count != 0 || reply.count == 0) return reply;

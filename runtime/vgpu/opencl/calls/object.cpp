@@ -32,7 +32,8 @@ Result<void> Handlers::handle(const wire::CreateContext& call) {
     if (const auto& owner = driver_.devices()[device].owner) context->sub_devices.push_back(owner);
     context->charged |= std::uint64_t{1} << driver_.devices()[device].charged;
     context->roots |= std::uint64_t{1} << root;
-    if (!settings_.access.may_use(root)) context->error = CL_DEVICE_NOT_AVAILABLE;
+    if (!settings_.access.may_name(driver_.devices()[device].charged))
+      context->error = CL_DEVICE_NOT_AVAILABLE;
   }
   if (context->error != CL_SUCCESS) return objects_.insert(call.id, std::move(context));
   const Platform& platform = driver_.platforms()[platform_index];
@@ -65,7 +66,7 @@ Result<void> Handlers::handle(const wire::CreateQueue& call) {
   queue->is_lent = lender_of(*queue->context) != nullptr;
   queue->error = queue->context->error;
   // The driver is not asked about a device that is none of the context's if the program may not use it.
-  if (!settings_.access.may_use(queue->lane->device())) queue->error = CL_DEVICE_NOT_AVAILABLE;
+  if (!settings_.access.may_name(queue->on.charged)) queue->error = CL_DEVICE_NOT_AVAILABLE;
   if (queue->error == CL_SUCCESS) {
     queue->error = clGetDeviceInfo(queue->device, CL_DEVICE_ADDRESS_BITS, sizeof(queue->address_bits),
                                    &queue->address_bits, nullptr);

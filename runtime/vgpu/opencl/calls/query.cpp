@@ -116,7 +116,7 @@ Result<cl_device_id> Handlers::device(wire::DeviceIndex index) const {
 Result<wire::TopologyReply> Handlers::handle(const wire::GetTopology&) {
   wire::TopologyReply reply;
   reply.platform_count = static_cast<std::uint32_t>(driver_.platforms().size());
-  for (const Device& device : driver_.root_devices()) reply.devices.push_back({device.platform, device.type});
+  for (const Device& device : driver_.root_devices()) reply.devices.push_back({device.known_on, device.type});
   reply.at_wanted_address = segment_.at_wanted_address() ? 1 : 0;
   return reply;
 }

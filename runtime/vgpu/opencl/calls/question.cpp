@@ -89,11 +89,11 @@ Result<wire::DevicesReply> Handlers::handle(const wire::GetDevicesOfType& call) 
   const auto roots = driver_.root_devices();
   bool hides_default = false;
   for (const cl_device_id id : ids) {
-    const auto known =
-        std::find_if(roots.begin(), roots.end(), [id](const Device& device) { return device.id == id; });
+    const auto known = std::find_if(roots.begin(), roots.end(),
+                                    [id](const Device& device) { return device.known_as == id; });
     if (known == roots.end()) continue;
     const auto index = static_cast<wire::DeviceIndex>(known - roots.begin());
-    if (settings_.access.may_use(index)) {
+    if (settings_.access.may_name(index)) {
       reply.devices.push_back(index);
     } else {
       hides_default = (call.type & CL_DEVICE_TYPE_DEFAULT) != 0;
@@ -101,7 +101,7 @@ Result<wire::DevicesReply> Handlers::handle(const wire::GetDevicesOfType& call) 
   }
   // A platform has a default device as long as it has any: another if the driver's is hidden.
   for (wire::DeviceIndex i = 0; hides_default && reply.devices.empty() && i < roots.size(); ++i) {
-    if (roots[i].platform == call.platform && settings_.access.may_use(i)) reply.devices.push_back(i);
+    if (roots[i].known_on == call.platform && settings_.access.may_name(i)) reply.devices.push_back(i);
   }
   if (reply.devices.empty()) reply.error = CL_DEVICE_NOT_FOUND;
   return reply;

@@ -21,6 +21,22 @@ std::vector<float> numbers() {
   return values;
 }
 
+TEST(OpenClDriver, ADeviceInAnothersPlaceIsKnownAsTheOneThatItWas) {
+  auto driver = std::move(opencl::Driver::open()).value();
+  const opencl::Device before = driver.devices()[0];
+  EXPECT_EQ(driver.place_of(before.platform), before.platform);
+  opencl::Device other = before;
+  other.platform = before.platform + 1;
+  other.id = reinterpret_cast<cl_device_id>(&other);
+  driver.replace(0, other);
+  const opencl::Device& now = driver.devices()[0];
+  EXPECT_EQ(now.id, other.id);
+  EXPECT_EQ(now.platform, other.platform);
+  EXPECT_EQ(now.known_as, before.id);
+  EXPECT_EQ(now.known_on, before.platform);
+  EXPECT_EQ(driver.place_of(before.platform), other.platform);
+}
+
 TEST_F(MovingSession, KeepsContentsProgramsAndKernels) {
   const ObjectId buffer = make_buffer(numbers());
   const ObjectId kernel = make_kernel("scale");
