@@ -123,12 +123,13 @@ TEST(CommandHistory, AnotherGoesOnWithWhatItKnows) {
   EXPECT_FALSE(next.expected(9));
   EXPECT_EQ(next.estimate(9), microseconds(7));
   EXPECT_EQ(next.estimate(10), microseconds(50));
-  next.sampled(10, microseconds(30));
-  EXPECT_EQ(next.estimate(10), microseconds(30)) << "a bound gives way to a sample";
-  // What was unused for longest is forgotten first there, too.
+  // The half that was unused for longest is forgotten first there, too.
   next.sampled(11, microseconds(1));
   EXPECT_FALSE(next.estimate(kOther));
+  EXPECT_FALSE(next.estimate(kKernel));
   EXPECT_TRUE(next.estimate(9));
+  next.sampled(10, microseconds(30));
+  EXPECT_EQ(next.estimate(10), microseconds(30)) << "a bound gives way to a sample";
 }
 
 TEST(CommandHistory, OnlyWhatItCouldHaveLearntItselfIsTakenOver) {

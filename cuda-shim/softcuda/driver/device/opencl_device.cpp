@@ -180,6 +180,7 @@ Result<std::unique_ptr<OpenClDevice>> OpenClDevice::open() {
       if (status != CL_SUCCESS) continue;
       auto opened = std::make_unique<OpenClDevice>(platform, device, context);
       if (address_space_is_flat(*opened)) return opened;
+      opened->release_queue();
       seen += "; " + name + " does not see one flat address space";
     }
   }
@@ -203,6 +204,15 @@ cl_command_queue OpenClDevice::queue() const {
     own.process = getpid();
   }
   return own.queue;
+}
+
+/// The next device may lie at the same address.
+void OpenClDevice::release_queue() const {
+  ThreadQueue& own = of_thread<ThreadQueue>();
+  if (own.device != this) return;
+  if (own.queue != nullptr) clReleaseCommandQueue(own.queue);
+  own.queue = nullptr;
+  own.device = nullptr;
 }
 
 std::shared_ptr<void> OpenClDevice::make_queue() const {

@@ -106,6 +106,8 @@ class OpenClDevice {
   DeviceMemory allocate_for_programs(std::size_t size, bool in_own_pages = false) const;
 
  private:
+  void release_queue() const;
+
   const cl_device_id device_;
   const cl_context context_;
   DeviceFacts facts_;
