@@ -29,7 +29,9 @@ Executor::Executor(const ring::Segment& segment, std::span<session::DeviceTurn> 
 }
 
 /// A driver's thread may have been the last that held the lock, and what it has written is freed here.
-Executor::~Executor() { const Lock lock(*this); }
+Executor::~Executor() {
+  const Lock lock(*this);
+}
 
 // ---- requests of the front end
 

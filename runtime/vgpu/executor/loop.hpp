@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "runtime/vgpu/executor/executor.hpp"
 #include "runtime/vgpu/executor/standing.hpp"
 #include "runtime/vgpu/graph/pending_call.hpp"
+#include "sched/command_history.hpp"
 
 namespace fairgv::vgpu {
 
@@ -80,6 +82,8 @@ class Executor::Loop {
   /// Queues a command of the worker's own, which has a lane of the worker's own. A session that moves goes
   /// without it.
   void enqueue_own(const std::shared_ptr<DeviceCommand>& command);
+  /// The time that commands of this kind take on the device, as far as that is known.
+  std::optional<sched::Duration> estimated(wire::DeviceIndex device, sched::CommandKind kind) const;
   /// The commands that are in the drivers' hands.
   std::vector<NodePtr> under_way() const;
   /// Until end_restoring(), calls make again what another worker has: before the first. Rests from now on.

@@ -30,6 +30,12 @@ void Executor::Loop::enqueue_own(const std::shared_ptr<DeviceCommand>& command) 
   executor_.was_added(lock);
 }
 
+std::optional<sched::Duration> Executor::Loop::estimated(wire::DeviceIndex device,
+                                                         sched::CommandKind kind) const {
+  const Lock lock(executor_);
+  return executor_.issuers_.at(device)->history().estimate(kind);
+}
+
 std::vector<NodePtr> Executor::Loop::under_way() const {
   const Lock lock(executor_);
   return executor_.graph_.under_way();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
+#include <vector>
 
 #include "runtime/vgpu/backend/mapped_part.hpp"
 #include "runtime/vgpu/opencl/command_kind.hpp"
@@ -16,6 +18,10 @@ namespace {
 
 /// A command moves so many bytes: about a millisecond, in which others wait for the device.
 constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+/// Of the wait for the program's commands, reads take no more than one of so many parts,
+constexpr std::int64_t kPartOfWait = 10;
+/// and no more than so many reads are queued.
+constexpr std::int64_t kMostTogether = 64;
 /// An object has no more commands than this.
 constexpr std::uint64_t kMostPieces = 1024;
 
@@ -49,7 +55,7 @@ class ContentsReads::Read final : public QueueCommand {
   ~Read() override {
     if (!Node::ended() || status() != kComplete) copy_->fail();
     // No line: it was dropped, or the session ends.
-    if (const auto line = line_.lock()) go_on(line, *loop_);
+    if (const auto line = line_.lock()) gone(line, *this, *loop_);
   }
   /// The next of the line is queued when this one is gone.
   void stands_in(const std::shared_ptr<Line>& line, Executor::Loop& loop) {
@@ -94,13 +100,29 @@ class ContentsReads::Read final : public QueueCommand {
   Executor::Loop* loop_ = nullptr;
 };
 
-void ContentsReads::go_on(const std::shared_ptr<Line>& line, Executor::Loop& loop) {
-  line->is_busy = !line->reads.empty();
-  if (!line->is_busy) return;
-  const std::shared_ptr<Read> next = std::move(line->reads.front());
-  line->reads.pop_front();
-  next->stands_in(line, loop);
-  loop.enqueue_own(next);
+void ContentsReads::go_on(const std::shared_ptr<Line>& line, Executor::Loop& loop, std::uint64_t together) {
+  std::vector<std::shared_ptr<Read>> next;
+  for (; next.size() < together && !line->reads.empty(); line->reads.pop_front())
+    next.push_back(std::move(line->reads.front()));
+  line->queued = line->together = next.size();
+  line->since = std::chrono::steady_clock::now();
+  for (const auto& read : next) {
+    read->stands_in(line, loop);
+    loop.enqueue_own(read);
+  }
+}
+
+void ContentsReads::gone(const std::shared_ptr<Line>& line, const Read& read, Executor::Loop& loop) {
+  if (--line->queued > 0) return;
+  const auto took = std::chrono::steady_clock::now() - line->since;
+  const auto one = loop.estimated(read.lane()->device(), read.kind());
+  std::uint64_t together = 1;
+  if (one && one->count() > 0) {
+    const auto waited = took - static_cast<std::int64_t>(line->together) * *one;
+    together =
+        static_cast<std::uint64_t>(std::clamp<std::int64_t>(waited / *one / kPartOfWait, 1, kMostTogether));
+  }
+  go_on(line, loop, together);
 }
 
 void ContentsReads::add(const std::shared_ptr<Object>& object, const Device& device, int file,
@@ -122,7 +144,7 @@ void ContentsReads::add(const std::shared_ptr<Object>& object, const Device& dev
     const Read::Piece part{from, std::min(piece, bytes - from)};
     line_->reads.push_back(std::make_shared<Read>(queue, object, part, file, offset + from, copy));
   }
-  if (!line_->is_busy) go_on(line_, loop);
+  if (line_->queued == 0) go_on(line_, loop, 1);
 }
 
 }  // namespace fairgv::vgpu::opencl

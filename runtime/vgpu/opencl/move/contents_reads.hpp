@@ -2,6 +2,7 @@
 // their turns as others do.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -13,7 +14,8 @@
 
 namespace fairgv::vgpu::opencl {
 
-/// One command is queued at a time, so that the program's own come between them. The loop thread's.
+/// Few commands are queued at a time, so that the program's own come between them: one, or where the program
+/// has long ones, as many as take a tenth of the wait for them. The loop thread's.
 class ContentsReads {
  public:
   /// The contents go to the file from `offset` on, after those that were added before. `copy` fails if there
@@ -26,12 +28,15 @@ class ContentsReads {
 
  private:
   class Read;
-  /// Those that are to come, and whether one is queued.
+  /// Those that are to come, and the latest that were queued together.
   struct Line {
     std::deque<std::shared_ptr<Read>> reads;
-    bool is_busy = false;
+    std::uint64_t queued = 0;  // so many of them are not gone
+    std::uint64_t together = 0;
+    std::chrono::steady_clock::time_point since{};
   };
-  static void go_on(const std::shared_ptr<Line>& line, Executor::Loop& loop);
+  static void go_on(const std::shared_ptr<Line>& line, Executor::Loop& loop, std::uint64_t together);
+  static void gone(const std::shared_ptr<Line>& line, const Read& read, Executor::Loop& loop);
 
   std::shared_ptr<Line> line_ = std::make_shared<Line>();
 };

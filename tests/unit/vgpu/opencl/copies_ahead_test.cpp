@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <random>
 #include <utility>
 #include <vector>
@@ -160,6 +162,37 @@ TEST_F(SessionCopiedAhead, DoesNotMoveIfItWasToldOfCopiesThatWereNeverMade) {
   leaves.back()->go_on();
   EXPECT_EQ(read(buffer, kFloats)[0], 1.0F);
   ASSERT_MOVES([] {});
+}
+
+TEST_F(SessionCopiedAhead, WaitsForFewOfTheProgramsLongLaunches) {
+  constexpr std::uint64_t kBytes = std::uint64_t{128} << 20;  // 32 reads
+  const ObjectId buffer = make_buffer(kBytes);
+  const ObjectId values = make_buffer(ones());
+  const ObjectId spinning = client.new_object();
+  ASSERT_EQ(build(spinning,
+                  "__kernel void spin(__global float* values, float rounds) {"
+                  "  float value = values[get_global_id(0)];"
+                  "  for (int i = 0; i < (int)rounds; ++i) value = value * 0.5f + 1.0f;"
+                  "  values[get_global_id(0)] = value; }"),
+            CL_SUCCESS);
+  const ObjectId kernel = client.new_object();
+  client.send(wire::CreateKernel{kernel, spinning, "spin"});
+  const auto launch = [&](float rounds) {
+    const auto begun = std::chrono::steady_clock::now();
+    scale(queue, kernel, values, rounds, 64);
+    EXPECT_EQ(finish(queue), CL_COMPLETE);
+    return std::chrono::steady_clock::now() - begun;
+  };
+  float rounds = 1'000'000;
+  while (launch(rounds) < std::chrono::milliseconds(250)) rounds *= 2;
+  begin_leave();
+  auto copied = std::async(std::launch::async, [this] { return copy_ahead(); });
+  int launches = 0;
+  for (; copied.wait_for(std::chrono::seconds(0)) != std::future_status::ready; ++launches) launch(rounds);
+  ASSERT_TRUE(copied.get());
+  EXPECT_LT(launches, 16) << "a read waits for a launch, and the next for another";
+  leaves.back()->go_on();
+  client.release_object(buffer);
 }
 
 /// Whole contexts that come and go, with a queue, a kernel and buffers each, while the session is copied.
