@@ -38,6 +38,12 @@ std::shared_ptr<Queue> make_own_queue(const Object& object, const Device& device
 
 }  // namespace
 
+std::uint64_t reads_together(sched::Duration took, std::uint64_t latest, std::optional<sched::Duration> one) {
+  if (!one || one->count() <= 0) return 1;
+  const auto waited = took - static_cast<std::int64_t>(latest) * *one;
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(waited / *one / kPartOfWait, 1, kMostTogether));
+}
+
 class ContentsReads::Read final : public QueueCommand {
  public:
   struct Piece {
@@ -116,13 +122,7 @@ void ContentsReads::gone(const std::shared_ptr<Line>& line, const Read& read, Ex
   if (--line->queued > 0) return;
   const auto took = std::chrono::steady_clock::now() - line->since;
   const auto one = loop.estimated(read.lane()->device(), read.kind());
-  std::uint64_t together = 1;
-  if (one && one->count() > 0) {
-    const auto waited = took - static_cast<std::int64_t>(line->together) * *one;
-    together =
-        static_cast<std::uint64_t>(std::clamp<std::int64_t>(waited / *one / kPartOfWait, 1, kMostTogether));
-  }
-  go_on(line, loop, together);
+  go_on(line, loop, reads_together(took, line->together, one));
 }
 
 void ContentsReads::add(const std::shared_ptr<Object>& object, const Device& device, int file,

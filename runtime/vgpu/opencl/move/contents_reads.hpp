@@ -6,16 +6,22 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "runtime/vgpu/backend/movable_objects.hpp"
 #include "runtime/vgpu/executor/loop.hpp"
 #include "runtime/vgpu/opencl/driver/driver.hpp"
 #include "runtime/vgpu/opencl/objects.hpp"
+#include "sched/types.hpp"
 
 namespace fairgv::vgpu::opencl {
 
-/// Few commands are queued at a time, so that the program's own come between them: one, or where the program
-/// has long ones, as many as take a tenth of the wait for them. The loop thread's.
+/// How many reads are to be queued together next, if the latest so many have taken so long, the wait for
+/// commands of the program's included: those that take a tenth of that wait. `one`: the time of a read.
+std::uint64_t reads_together(sched::Duration took, std::uint64_t latest, std::optional<sched::Duration> one);
+
+/// Few commands are queued at a time, so that the program's own come between them (reads_together()). The
+/// loop thread's.
 class ContentsReads {
  public:
   /// The contents go to the file from `offset` on, after those that were added before. `copy` fails if there

@@ -7,11 +7,11 @@
 #include <array>
 #include <chrono>
 #include <functional>
-#include <future>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "runtime/vgpu/opencl/move/contents_reads.hpp"
 #include "tests/unit/vgpu/opencl/moving_fixture.hpp"
 
 namespace fairgv::vgpu {
@@ -164,35 +164,17 @@ TEST_F(SessionCopiedAhead, DoesNotMoveIfItWasToldOfCopiesThatWereNeverMade) {
   ASSERT_MOVES([] {});
 }
 
-TEST_F(SessionCopiedAhead, WaitsForFewOfTheProgramsLongLaunches) {
-  constexpr std::uint64_t kBytes = std::uint64_t{128} << 20;  // 32 reads
-  const ObjectId buffer = make_buffer(kBytes);
-  const ObjectId values = make_buffer(ones());
-  const ObjectId spinning = client.new_object();
-  ASSERT_EQ(build(spinning,
-                  "__kernel void spin(__global float* values, float rounds) {"
-                  "  float value = values[get_global_id(0)];"
-                  "  for (int i = 0; i < (int)rounds; ++i) value = value * 0.5f + 1.0f;"
-                  "  values[get_global_id(0)] = value; }"),
-            CL_SUCCESS);
-  const ObjectId kernel = client.new_object();
-  client.send(wire::CreateKernel{kernel, spinning, "spin"});
-  const auto launch = [&](float rounds) {
-    const auto begun = std::chrono::steady_clock::now();
-    scale(queue, kernel, values, rounds, 64);
-    EXPECT_EQ(finish(queue), CL_COMPLETE);
-    return std::chrono::steady_clock::now() - begun;
-  };
-  float rounds = 1'000'000;
-  while (launch(rounds) < std::chrono::milliseconds(250)) rounds *= 2;
-  begin_leave();
-  auto copied = std::async(std::launch::async, [this] { return copy_ahead(); });
-  int launches = 0;
-  for (; copied.wait_for(std::chrono::seconds(0)) != std::future_status::ready; ++launches) launch(rounds);
-  ASSERT_TRUE(copied.get());
-  EXPECT_LT(launches, 16) << "a read waits for a launch, and the next for another";
-  leaves.back()->go_on();
-  client.release_object(buffer);
+TEST(ReadsTogether, TakeATenthOfTheWaitForTheProgramsCommands) {
+  using opencl::reads_together;
+  using std::chrono::milliseconds;
+  EXPECT_EQ(reads_together(milliseconds(1'000), 1, {}), 1U) << "nothing is known of them";
+  EXPECT_EQ(reads_together(milliseconds(4), 1, milliseconds(4)), 1U) << "they waited for nothing";
+  EXPECT_EQ(reads_together(milliseconds(100), 25, milliseconds(4)), 1U) << "the reads themselves are slow";
+  EXPECT_EQ(reads_together(milliseconds(1'004), 1, milliseconds(4)), 25U);
+  EXPECT_EQ(reads_together(milliseconds(1'100), 25, milliseconds(4)), 25U) << "as long as that lasts";
+  EXPECT_EQ(reads_together(milliseconds(50'000), 1, milliseconds(1)), 64U);
+  EXPECT_EQ(reads_together(milliseconds(3), 1, milliseconds(4)), 1U) << "they were faster than expected";
+  EXPECT_EQ(reads_together(milliseconds(100), 1, milliseconds(0)), 1U);
 }
 
 /// Whole contexts that come and go, with a queue, a kernel and buffers each, while the session is copied.
