@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "runtime/vgpu/executor/loop.hpp"
@@ -28,9 +29,11 @@ Executor::Executor(const ring::Segment& segment, std::span<session::DeviceTurn> 
   }
 }
 
-/// A driver's thread may have been the last that held the lock, and what it has written is freed here.
+/// All commands have ended, but the threads that have reported it may still be here.
 Executor::~Executor() {
-  const Lock lock(*this);
+  { const Lock lock(*this); }
+  // Acquire: pairs with the release in ~Visit().
+  while (visits_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
 }
 
 // ---- requests of the front end
@@ -216,6 +219,7 @@ void Executor::free_promptly(bool promptly) {
 // ---- reports of drivers
 
 void Executor::completed(DeviceCommand& command, std::int32_t status) {
+  const Visit visit(*this);
   const Reports::Report report{&command, status, settings_.now()};
   Lock lock(*this, std::try_to_lock);
   if (!lock.held()) {
@@ -249,6 +253,7 @@ void Executor::completed(DeviceCommand& command, std::int32_t status) {
 
 /// Rare, and worth waiting for the lock: the driver's thread is about to wait for a turn.
 void Executor::compiled(DeviceCommand& command) {
+  const Visit visit(*this);
   Lock lock(*this);
   compiler_is_done();
   issuer_of(command).compiled(command);

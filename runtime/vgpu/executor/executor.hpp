@@ -147,6 +147,22 @@ class Executor final : public CompletionSink {
                    std::span<const NodePtr> after = {});
 
   /// The lock. A thread that lets go of it takes up what drivers have reported meanwhile.
+  /// A driver's thread is in here, and may be so for a moment after the program has seen the end that it
+  /// reports: the executor outlives that.
+  class Visit {
+   public:
+    explicit Visit(Executor& executor) : executor_(executor) {
+      executor_.visits_.fetch_add(1, std::memory_order_relaxed);
+    }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+    // Release: pairs with the acquire in ~Executor().
+    ~Visit() { executor_.visits_.fetch_sub(1, std::memory_order_release); }
+
+   private:
+    Executor& executor_;
+  };
+
   class Lock {
    public:
     explicit Lock(Executor& executor) : executor_(executor), lock_(executor.mutex_) {}
@@ -232,7 +248,8 @@ class Executor final : public CompletionSink {
 
   std::atomic<bool> attention_{false};  // the loop has something to do
   std::atomic<bool> rests_{false};
-  std::atomic<bool> release_noted_{false};   // relaxed: a hint
+  std::atomic<bool> release_noted_{false};  // relaxed: a hint
+  std::atomic<std::uint32_t> visits_{0};
   std::atomic<std::uint64_t> in_flight_{0};  // of all devices; written with the lock held, relaxed: a hint
 };
 
