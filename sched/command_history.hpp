@@ -56,7 +56,7 @@ class CommandHistory {
   // changed, and these kinds are sampled again. Unknown kinds are ignored.
   void ran(std::span<const Count> run, Duration used);
 
-  // What is known of a kind, for another history that goes on with it.
+  // The time of commands of one kind, for another history that goes on with it.
   struct Known {
     CommandKind kind{};
     Duration time{0};
